@@ -43,6 +43,12 @@ pub(crate) struct ServeHubArgs {
     /// Time for which a repeated message id gets the result of the first message [default: 24h]
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     dedupe: Option<Duration>,
+    /// Time for which finished tasks are kept [default: 7d]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    retention: Option<Duration>,
+    /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    max_finished: Option<u32>,
     /// Maximum size of a message [default: 4m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_message: Option<u64>,
@@ -80,6 +86,8 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
     let options = BrokerOptions {
         lease_ms: args.lease.map_or(usual.lease_ms, milliseconds),
         max_attempts: args.max_attempts.unwrap_or(usual.max_attempts),
+        retention_ms: args.retention.map_or(usual.retention_ms, milliseconds),
+        max_finished: args.max_finished.map_or(usual.max_finished, |most| most as usize),
         dedupe_ms: args.dedupe.map_or(usual.dedupe_ms, milliseconds),
         ..usual
     };
@@ -105,7 +113,24 @@ fn tokens(path: &Path) -> Result<AgentTokens, Vec<Diagnostic>> {
         vec![Diagnostic::new(HubCode::TokenFile, message).help(help)]
     };
     let text = fs::read_to_string(path).map_err(|error| invalid(&error))?;
+    if is_readable_by_others(path) {
+        let message = format!("invalid token file `{}`: other users can read or change it", path.display());
+        return Err(vec![Diagnostic::new(HubCode::TokenFile, message).help("run `chmod 600` on it")]);
+    }
     AgentTokens::parse(&text).map_err(|error| invalid(&error))
+}
+
+/// Returns whether users other than the owner have access to a file, which `ssh` refuses for keys too.
+#[cfg(unix)]
+fn is_readable_by_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    // A pipe, as of `<(...)`, belongs to its shell alone.
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_readable_by_others(_path: &Path) -> bool {
+    false
 }
 
 fn pem(path: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {

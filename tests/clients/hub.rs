@@ -6,6 +6,7 @@ use crate::packages::python;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
@@ -123,12 +124,18 @@ fn every_field_and_enum_has_the_number_of_the_published_wire() {
     assert_eq!(hub.stop(), Some(143));
 }
 
+/// Writes a file that only its owner can read.
+fn private(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
 #[test]
 fn a_token_says_who_calls_and_a_claim_has_one_winner() {
     let agents = PythonAgents::new("tokens");
     let tokens: String =
         ["anna", "ben", "cleo"].iter().map(|name| format!("{name} {name}-0123456789abcdef\n")).collect();
-    fs::write(agents.folder.join("tokens"), tokens).unwrap();
+    private(&agents.folder.join("tokens"), &tokens);
     let hub = RunningHub::start(&agents.folder, &["--store", "memory", "--token-file", "tokens"]);
     agents.run("tokens.py", &hub, &["identities", "claims"]);
     assert!(hub.get("/metrics", "").starts_with("HTTP/1.1 401 "));
@@ -141,13 +148,17 @@ fn a_token_says_who_calls_and_a_claim_has_one_winner() {
 #[test]
 fn a_hub_that_cannot_start_says_why() {
     let folder = scratch("hub-refused");
-    fs::write(folder.join("bad"), "anna short\n").unwrap();
+    private(&folder.join("bad"), "anna short\n");
+    let open = folder.join("open");
+    fs::write(&open, "anna anna-0123456789abcdef\n").unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o640)).unwrap();
     fs::write(folder.join("pem"), "no certificate\n").unwrap();
     for (args, code) in [
         (&["--listen", "localhost:http"][..], "HARN-HUB-001"),
         (&["--listen", "0.0.0.0:0", "--http", "0", "--store", "memory"], "HARN-HUB-002"),
         (&["--listen", "0", "--http", "0.0.0.0:0", "--store", "memory"], "HARN-HUB-002"),
-        (&["--token-file", "bad"], "HARN-HUB-003"),
+        (&["--token-file", "bad"], "the token is shorter than 16 characters"),
+        (&["--token-file", "open"], "other users can read or change it"),
         (&["--token-file", "missing"], "HARN-HUB-003"),
         (
             &["--listen", "0", "--http", "0", "--store", "memory", "--tls-cert", "pem", "--tls-key", "pem"],

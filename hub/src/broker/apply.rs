@@ -1,5 +1,7 @@
 //! Applying a change to the state. The result depends on the change and the state only, so that a replay repeats it.
 
+use std::sync::Arc;
+
 use prost::Message as _;
 
 use crate::proto::a2a::{Artifact, TaskState, TaskStatus};
@@ -64,7 +66,7 @@ impl Broker {
             Some(ChangeKind::MessageAppended(message)) => {
                 if let Some(entry) = self.tasks.get_mut(&message.task_id) {
                     entry.bytes += message.encoded_len();
-                    entry.task.history.push(message.clone());
+                    Arc::make_mut(&mut entry.task).history.push(message.clone());
                 }
             }
             Some(ChangeKind::StatusChanged(changed)) => self.status_changed(changed, at_ms),
@@ -89,9 +91,10 @@ impl Broker {
                         let (agent_id, reason) = (requeued.agent_id.clone(), requeued.reason.clone());
                         entry.rejections.push(Rejection { agent_id, reason });
                     }
-                    let update = entry.task.status.take().and_then(|status| status.update);
+                    let task = Arc::make_mut(&mut entry.task);
+                    let update = task.status.take().and_then(|status| status.update);
                     let timestamp = Some(payload::timestamp(at_ms));
-                    entry.task.status = Some(TaskStatus { state: TaskState::Submitted as i32, update, timestamp });
+                    task.status = Some(TaskStatus { state: TaskState::Submitted as i32, update, timestamp });
                 });
                 self.enqueue(&requeued.task_id, at_ms);
             }
@@ -125,7 +128,7 @@ impl Broker {
             number: change.number,
             event_id: change.event_id.clone(),
             bytes: task.encoded_len(),
-            task,
+            task: Arc::new(task),
             assignment,
             routing: change.routing.clone().unwrap_or_default(),
             trace: TraceIds { trace_id: change.trace_id.clone(), span_id: change.span_id.clone() },
@@ -151,6 +154,7 @@ impl Broker {
             parent.copies.push(id.clone());
         }
         self.counters.submitted += 1;
+        self.states[entry.state() as usize] += 1;
         self.order.insert(change.number, id.clone());
         self.tasks.insert(id.clone(), entry);
         self.enqueue(&id, change.at_ms);
@@ -163,7 +167,7 @@ impl Broker {
         };
         let ageing_ms = self.options.ageing_ms;
         let queue = self.queues.entry(entry.assignment.clone()).or_insert_with(|| WeightedQueue::new(ageing_ms));
-        queue.push(entry.number, &entry.lane(), entry.level(), now_ms, task_id.to_owned());
+        queue.push(entry.number, entry.lane(), entry.level(), now_ms, task_id.to_owned());
     }
 
     fn dequeue(&mut self, task_id: &str, is_served: bool, now_ms: u64) {
@@ -193,9 +197,9 @@ impl Broker {
                 && entry.task.history.len() < max_history
             {
                 entry.bytes += message.encoded_len();
-                entry.task.history.push(message.clone());
+                Arc::make_mut(&mut entry.task).history.push(message.clone());
             }
-            entry.task.status.clone_from(&changed.status);
+            Arc::make_mut(&mut entry.task).status.clone_from(&changed.status);
             entry.acknowledged = true;
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
             if !changed.resume_token.is_empty() {
@@ -222,7 +226,7 @@ impl Broker {
         let Some(artifact) = &changed.artifact else { return };
         self.update_task(&changed.task_id, |entry| {
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
-            let artifacts = &mut entry.task.artifacts;
+            let artifacts = &mut Arc::make_mut(&mut entry.task).artifacts;
             let size = artifact.encoded_len();
             match artifacts.iter_mut().find(|known| known.artifact_id == artifact.artifact_id) {
                 Some(known) if changed.append => {
@@ -257,6 +261,7 @@ impl Broker {
 
     fn forget(&mut self, task_id: &str) {
         let Some(entry) = self.tasks.remove(task_id) else { return };
+        self.states[entry.state() as usize] -= 1;
         self.order.remove(&entry.number);
         self.finished.remove(&(entry.finished_ms, entry.number));
         self.dead_letters.remove(&entry.number);
@@ -266,7 +271,9 @@ impl Broker {
     fn update_task(&mut self, task_id: &str, change: impl FnOnce(&mut TaskEntry)) {
         let Some(entry) = self.tasks.get_mut(task_id) else { return };
         let before = entry.worker.clone();
+        self.states[entry.state() as usize] -= 1;
         change(entry);
+        self.states[entry.state() as usize] += 1;
         let number = entry.number;
         if entry.worker != before {
             if let Some(worker) = before
@@ -299,6 +306,8 @@ impl Broker {
         let kinds = [TimerKind::Deadline, TimerKind::Lease, TimerKind::Redelivery];
         for ((kind, before), wanted) in kinds.into_iter().zip(before).zip(wanted) {
             if before != wanted {
+                let timed = &mut self.timed[kind as usize];
+                *timed = *timed + usize::from(wanted.is_some()) - usize::from(before.is_some());
                 before.map(|at_ms| self.timers.remove(&(at_ms, kind, number)));
                 wanted.map(|at_ms| self.timers.insert((at_ms, kind, number)));
             }

@@ -1,10 +1,11 @@
 //! From changes to the events that subscribers see.
 
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use prost::Message as _;
 
-use crate::proto::a2a::TaskState;
+use crate::proto::a2a::{Task, TaskState};
 use crate::proto::agenthub::{
     AgentCardEvent, AgentEvent, AgentEventMetadata, TaskArtifactUpdateEvent, TaskStatusUpdateEvent,
     agent_event::Payload,
@@ -34,6 +35,64 @@ pub enum Audience {
     AllExcept(String),
 }
 
+/// An event that many subscribers share. It reads like an [`AgentEvent`]; one that shows a task is composed when it is
+/// first read, since most events have no subscriber.
+#[derive(Debug, Clone)]
+pub struct SharedEvent(Arc<ComposedEvent>);
+
+#[derive(Debug)]
+struct ComposedEvent {
+    /// The event, without its payload if it shows a task.
+    header: AgentEvent,
+    shown: Option<ShownTask>,
+    composed: OnceLock<AgentEvent>,
+}
+
+/// The part of a task that an event shows.
+#[derive(Debug)]
+enum ShownTask {
+    Whole(Arc<Task>),
+    FirstMessage(Arc<Task>),
+}
+
+impl SharedEvent {
+    fn new(header: AgentEvent, shown: Option<ShownTask>) -> SharedEvent {
+        SharedEvent(Arc::new(ComposedEvent { header, shown, composed: OnceLock::new() }))
+    }
+
+    /// Returns the id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.0.header.event_id
+    }
+
+    fn routing(&self) -> Option<&AgentEventMetadata> {
+        self.0.header.routing.as_ref()
+    }
+}
+
+impl Deref for SharedEvent {
+    type Target = AgentEvent;
+
+    fn deref(&self) -> &AgentEvent {
+        let ComposedEvent { header, shown, composed } = &*self.0;
+        let Some(shown) = shown else { return header };
+        composed.get_or_init(|| {
+            let payload = match shown {
+                ShownTask::Whole(task) => Some(Payload::Task(Task::clone(task))),
+                ShownTask::FirstMessage(task) => task.history.first().cloned().map(Payload::Message),
+            };
+            AgentEvent { payload, ..header.clone() }
+        })
+    }
+}
+
+impl PartialEq for SharedEvent {
+    fn eq(&self, other: &SharedEvent) -> bool {
+        **self == **other
+    }
+}
+
 /// An event for subscribers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoutedEvent {
@@ -46,7 +105,7 @@ pub struct RoutedEvent {
     /// The agents that get it.
     pub audience: Audience,
     /// The event.
-    pub event: Arc<AgentEvent>,
+    pub event: SharedEvent,
     /// Context of the message or task.
     pub context_id: String,
     /// State of the task.
@@ -54,7 +113,7 @@ pub struct RoutedEvent {
     /// Type of the task: the event type of its first message.
     pub task_type: String,
     /// Events of one lane stay in order.
-    pub lane: String,
+    pub lane: Arc<str>,
     /// Size of the event.
     pub bytes: usize,
 }
@@ -63,13 +122,13 @@ impl RoutedEvent {
     /// Returns the priority.
     #[must_use]
     pub fn level(&self) -> Level {
-        Level::of(self.event.routing.as_ref().map_or(0, |routing| routing.priority))
+        Level::of(self.event.routing().map_or(0, |routing| routing.priority))
     }
 
     /// Returns the event type.
     #[must_use]
     pub fn event_type(&self) -> &str {
-        self.event.routing.as_ref().map_or("", |routing| &routing.event_type)
+        self.event.routing().map_or("", |routing| &routing.event_type)
     }
 }
 
@@ -114,7 +173,7 @@ impl Broker {
                 }
                 let audience = Audience::Agents(audience);
                 let event = event(change, Payload::Message(message.clone()), routing);
-                let copy = (audience.clone(), event.clone());
+                let copy = (audience.clone(), (event.0.clone(), None));
                 vec![
                     routed(change, Some(entry), Channel::Messages, true, audience, event, &entry.task.context_id),
                     routed(change, Some(entry), Channel::Tasks, false, copy.0, copy.1, &entry.task.context_id),
@@ -189,13 +248,13 @@ impl Broker {
             Assignment::Copies => return Vec::new(),
         };
         let audience = Audience::Agents(audience);
-        let task = event(change, Payload::Task(entry.with_history(0)), routing.clone());
         let context = &entry.task.context_id;
-        let mut events = Vec::new();
-        if let (true, Some(message)) = (first, entry.task.history.first()) {
-            let message = event(change, Payload::Message(message.clone()), routing);
+        let mut events = Vec::with_capacity(2);
+        if first {
+            let message = (header(change, routing.clone()), Some(ShownTask::FirstMessage(entry.task.clone())));
             events.push(routed(change, Some(entry), Channel::Messages, false, audience.clone(), message, context));
         }
+        let task = (header(change, routing), Some(ShownTask::Whole(entry.task.clone())));
         events.push(routed(change, Some(entry), Channel::Tasks, true, audience, task, context));
         events
     }
@@ -215,7 +274,7 @@ fn routed(
     channel: Channel,
     main: bool,
     audience: Audience,
-    mut event: AgentEvent,
+    (mut event, shown): (AgentEvent, Option<ShownTask>),
     context_id: &str,
 ) -> RoutedEvent {
     if let Some(entry) = entry
@@ -233,17 +292,18 @@ fn routed(
     } else {
         format!("t{task_id}")
     };
+    let shown_bytes = if shown.is_some() { entry.map_or(0, |entry| entry.bytes) } else { 0 };
     RoutedEvent {
         number: change.number,
-        bytes: event.encoded_len(),
+        bytes: event.encoded_len() + shown_bytes,
         channel,
         main,
         audience,
-        event: Arc::new(event),
+        event: SharedEvent::new(event, shown),
         context_id: context_id.to_owned(),
         state: entry.map_or(TaskState::Unspecified, TaskEntry::state),
         task_type: entry.map_or_else(String::new, |entry| entry.routing.event_type.clone()),
-        lane,
+        lane: lane.into(),
     }
 }
 
@@ -270,11 +330,16 @@ fn others(entry: &TaskEntry, sender: &str) -> Vec<String> {
     others
 }
 
-fn event(change: &Change, payload: Payload, routing: AgentEventMetadata) -> AgentEvent {
+fn event(change: &Change, payload: Payload, routing: AgentEventMetadata) -> (AgentEvent, Option<ShownTask>) {
+    (AgentEvent { payload: Some(payload), ..header(change, routing) }, None)
+}
+
+/// Returns an event without its payload.
+fn header(change: &Change, routing: AgentEventMetadata) -> AgentEvent {
     AgentEvent {
         event_id: change.event_id.clone(),
         timestamp: Some(payload::timestamp(change.at_ms)),
-        payload: Some(payload),
+        payload: None,
         routing: Some(routing),
         trace_id: change.trace_id.clone(),
         span_id: change.span_id.clone(),
@@ -294,17 +359,17 @@ fn card(change: &Change, agent: &AgentRecord, kind: &str) -> RoutedEvent {
         event_type: kind.to_owned(),
         metadata: Some(payload::metadata([("health", health)])),
     };
-    let event = event(change, Payload::AgentCard(content), routing);
+    let (event, shown) = event(change, Payload::AgentCard(content), routing);
     RoutedEvent {
         number: change.number,
         bytes: event.encoded_len(),
         channel: Channel::Cards,
         main: true,
         audience: Audience::AllExcept(agent.agent_id.clone()),
-        event: Arc::new(event),
+        event: SharedEvent::new(event, shown),
         context_id: String::new(),
         state: TaskState::Unspecified,
         task_type: String::new(),
-        lane: format!("a{}", agent.agent_id),
+        lane: format!("a{}", agent.agent_id).into(),
     }
 }

@@ -36,7 +36,7 @@ pub use command::{
     Caller, Claim, ClaimedTask, Command, Level, ListTasks, Progress, Publish, PublishReceipt, PutArtifact, Register,
     Reject, Renew, Reply, TaskPage, TraceIds, UpdateStatus,
 };
-pub use deliver::{Audience, Channel, RoutedEvent};
+pub use deliver::{Audience, Channel, RoutedEvent, SharedEvent};
 pub use error::{BrokerError, ErrorKind};
 pub use options::BrokerOptions;
 pub use query::{DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
@@ -73,6 +73,10 @@ pub struct Broker {
     /// Keys of the receipts, the oldest first.
     receipt_order: VecDeque<(u64, (String, String))>,
     counters: BrokerCounters,
+    /// Number of tasks of each state of the wire.
+    states: [usize; 9],
+    /// Number of timers of each kind.
+    timed: [usize; 3],
 }
 
 /// Counts since the process began.
@@ -105,6 +109,8 @@ impl Broker {
             receipts: HashMap::new(),
             receipt_order: VecDeque::new(),
             counters: BrokerCounters::default(),
+            states: [0; 9],
+            timed: [0; 3],
         }
     }
 

@@ -163,14 +163,9 @@ impl Broker {
             deadlines_exceeded: self.counters.deadlines_exceeded,
             ..HubStats::default()
         };
-        for entry in self.tasks.values() {
-            if let Some(count) = stats.tasks.get_mut(entry.state() as usize) {
-                *count += 1;
-            }
-            stats.held += usize::from(entry.worker.is_some());
-            stats.deadlines += usize::from(entry.timers[0].is_some());
-            stats.leases += usize::from(entry.timers[1].is_some());
-        }
+        stats.tasks = self.states;
+        stats.held = self.held.values().map(std::collections::BTreeSet::len).sum();
+        [stats.deadlines, stats.leases, _] = self.timed;
         let depths = self.queues.iter().map(|(assignment, queue)| {
             let (is_inbox, name) = match assignment {
                 Assignment::Inbox(name) => (true, name.as_str()),

@@ -8,6 +8,7 @@
 //! wait at the priority of the items before it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::Level;
 
@@ -21,7 +22,7 @@ const RISES: usize = 32;
 pub(crate) struct WeightedQueue<T> {
     ageing_ms: u64,
     items: BTreeMap<u64, QueuedItem<T>>,
-    lanes: HashMap<String, Lane>,
+    lanes: HashMap<Arc<str>, Lane>,
     /// Numbers of the first items of all lanes, by current level.
     heads: [BTreeSet<u64>; 4],
     passes: [u64; 4],
@@ -34,7 +35,7 @@ pub(crate) struct WeightedQueue<T> {
 #[derive(Debug)]
 struct QueuedItem<T> {
     item: T,
-    lane: String,
+    lane: Arc<str>,
     level: Level,
     /// Current level, at least that of the item itself; meaningful for first items.
     current: usize,
@@ -95,17 +96,18 @@ impl<T> WeightedQueue<T> {
 
     /// Adds an item. An item with a smaller number than others of its lane is placed before them; an item whose number
     /// is queued already is ignored.
-    pub(crate) fn push(&mut self, number: u64, lane: &str, level: Level, now_ms: u64, item: T) {
+    pub(crate) fn push(&mut self, number: u64, lane: impl Into<Arc<str>>, level: Level, now_ms: u64, item: T) {
         if self.items.contains_key(&number) {
             return;
         }
-        let entry = self.lanes.entry(lane.to_owned()).or_default();
+        let lane: Arc<str> = lane.into();
+        let entry = self.lanes.entry(lane.clone()).or_default();
         let earlier = entry.numbers.first().copied();
         entry.numbers.insert(number);
         entry.depths[level as usize] += 1;
         self.depths[level as usize] += 1;
         let current = level as usize;
-        self.items.insert(number, QueuedItem { item, lane: lane.to_owned(), level, current, since_ms: now_ms });
+        self.items.insert(number, QueuedItem { item, lane, level, current, since_ms: now_ms });
         match earlier {
             Some(head) if head < number => self.lift(head, level as usize, now_ms),
             Some(head) => {
@@ -218,7 +220,7 @@ mod tests {
         let mut queue = WeightedQueue::new(1_000_000);
         for number in 0..each * 4 {
             let level = Level::ALL[usize::try_from(number % 4).unwrap()];
-            queue.push(number, &number.to_string(), level, 0, level);
+            queue.push(number, number.to_string(), level, 0, level);
         }
         queue
     }
@@ -236,9 +238,9 @@ mod tests {
     #[test]
     fn an_idle_level_saves_nothing() {
         let mut queue = WeightedQueue::new(1_000_000);
-        (0..100).for_each(|number| queue.push(number, &number.to_string(), Level::Low, 0, Level::Low));
+        (0..100).for_each(|number| queue.push(number, number.to_string(), Level::Low, 0, Level::Low));
         (0..50).for_each(|_| assert_eq!(queue.pop(0), Some(Level::Low)));
-        (100..200).for_each(|number| queue.push(number, &number.to_string(), Level::Critical, 0, Level::Critical));
+        (100..200).for_each(|number| queue.push(number, number.to_string(), Level::Critical, 0, Level::Critical));
         let low = (0..45).filter_map(|_| queue.pop(0)).filter(|level| *level == Level::Low).count();
         assert!((4..=6).contains(&low), "{low} of 45");
     }
@@ -248,7 +250,7 @@ mod tests {
         let mut queue = WeightedQueue::new(10);
         queue.push(1, "a", Level::Low, 0, Level::Low);
         for number in 2..1_000 {
-            queue.push(number, &number.to_string(), Level::Critical, 35, Level::Critical);
+            queue.push(number, number.to_string(), Level::Critical, 35, Level::Critical);
         }
         // Three rises of 10 ms each make it critical, and it has the smallest number there.
         assert_eq!(queue.pop(10), Some(Level::Critical));

@@ -1,5 +1,7 @@
 //! [`TaskEntry`]: a task with the broker's own state, and the transitions between states.
 
+use std::sync::Arc;
+
 use crate::proto::a2a::{Task, TaskState};
 use crate::proto::agenthub::AgentEventMetadata;
 
@@ -67,8 +69,8 @@ pub struct TaskEntry {
     pub number: u64,
     /// Id of the event of its submission.
     pub event_id: String,
-    /// The task as agents see it.
-    pub task: Task,
+    /// The task as agents see it, shared with the events that show it.
+    pub task: Arc<Task>,
     /// Its destination.
     pub assignment: Assignment,
     /// Origin and target of its first message.
@@ -142,11 +144,11 @@ impl TaskEntry {
     }
 
     /// Returns the lane that keeps the order of the messages of one sender in one context.
-    pub(super) fn lane(&self) -> String {
+    pub(super) fn lane(&self) -> Arc<str> {
         if self.task.context_id.is_empty() {
-            return format!("\u{1}{}", self.task.id);
+            return format!("\u{1}{}", self.task.id).into();
         }
-        format!("{}\u{0}{}", self.requester(), self.task.context_id)
+        format!("{}\u{0}{}", self.requester(), self.task.context_id).into()
     }
 
     /// Returns whether an agent takes part in the task.

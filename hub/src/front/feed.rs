@@ -1,12 +1,13 @@
 //! [`EventFeed`]: the latest events, to resume subscriptions from.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::broker::RoutedEvent;
 
 /// The latest events, bounded by number and size.
 pub(super) struct EventFeed {
-    events: VecDeque<RoutedEvent>,
+    events: VecDeque<Arc<RoutedEvent>>,
     bytes: usize,
     most_events: usize,
     most_bytes: usize,
@@ -19,7 +20,7 @@ impl EventFeed {
         EventFeed { events: VecDeque::new(), bytes: 0, most_events, most_bytes, dropped: 0 }
     }
 
-    pub(super) fn extend(&mut self, events: Vec<RoutedEvent>) {
+    pub(super) fn extend(&mut self, events: Vec<Arc<RoutedEvent>>) {
         for event in events {
             self.bytes += event.bytes;
             self.events.push_back(event);
@@ -32,13 +33,13 @@ impl EventFeed {
     }
 
     /// Returns the events after a change; `None` if some of them are gone.
-    pub(super) fn after(&self, number: u64) -> Option<impl Iterator<Item = &RoutedEvent>> {
+    pub(super) fn after(&self, number: u64) -> Option<impl Iterator<Item = &Arc<RoutedEvent>>> {
         let start = self.events.partition_point(|event| event.number <= number);
         (self.dropped <= number).then(|| self.events.range(start..))
     }
 
     /// Returns the number of the change with an event id.
     pub(super) fn number_of(&self, event_id: &str) -> Option<u64> {
-        self.events.iter().rev().find(|event| event.event.event_id == event_id).map(|event| event.number)
+        self.events.iter().rev().find(|event| event.event.id() == event_id).map(|event| event.number)
     }
 }

@@ -48,13 +48,17 @@ struct HubInner {
     clock: HubClock,
     /// Signals that a timer became due earlier than the others.
     timers: Notify,
+    /// Held by the caller that waits for the store on behalf of all.
+    settling: tokio::sync::Mutex<()>,
 }
 
 struct HubState {
     broker: Broker,
     /// Events whose changes are not stored yet, with their number.
-    outbox: VecDeque<(u64, Vec<RoutedEvent>)>,
+    outbox: VecDeque<(u64, Vec<Arc<RoutedEvent>>)>,
     appended: u64,
+    /// Number of the last command that is known to be stored.
+    settled: u64,
     feed: EventFeed,
     subscribers: HashMap<u64, Arc<Subscriber>>,
     last_subscriber: u64,
@@ -86,7 +90,9 @@ impl Hub {
     pub fn open_with_clock(store: Box<dyn Store>, options: BrokerOptions, clock: HubClock) -> Result<Hub, StoreError> {
         let mut feed = EventFeed::new(options.kept_events, options.kept_bytes);
         let mut broker = Broker::new(options);
-        store.replay(&mut |batch| broker.replay(batch, |events| feed.extend(events)))?;
+        store.replay(&mut |batch| {
+            broker.replay(batch, |events| feed.extend(events.into_iter().map(Arc::new).collect()));
+        })?;
         broker.reset_counters();
         Ok(Hub::create(store, broker, Some(feed), clock))
     }
@@ -98,6 +104,7 @@ impl Hub {
             broker,
             outbox: VecDeque::new(),
             appended: 0,
+            settled: 0,
             feed,
             subscribers: HashMap::new(),
             last_subscriber: 0,
@@ -105,7 +112,13 @@ impl Hub {
             last_ms: 0,
             failed: None,
         };
-        Hub(Arc::new(HubInner { state: Mutex::new(state), store, clock, timers: Notify::new() }))
+        Hub(Arc::new(HubInner {
+            state: Mutex::new(state),
+            store,
+            clock,
+            timers: Notify::new(),
+            settling: tokio::sync::Mutex::default(),
+        }))
     }
 
     /// Executes a command. Its changes are stored when this returns.
@@ -114,9 +127,8 @@ impl Hub {
     /// Fails if the broker refuses the command, or the store failed. After a failure of the store every command fails.
     pub async fn execute(&self, caller: &Caller, command: Command) -> Result<Reply, BrokerError> {
         let (reply, written) = self.begin(caller, command)?;
-        if let Some((number, durability)) = written {
-            self.settle(durability).await?;
-            self.deliver(number);
+        if let Some(number) = written {
+            self.settle(number).await?;
         }
         reply
     }
@@ -223,7 +235,7 @@ impl Hub {
         &self,
         caller: &Caller,
         command: Command,
-    ) -> Result<(Result<Reply, BrokerError>, Option<(u64, Durability)>), BrokerError> {
+    ) -> Result<(Result<Reply, BrokerError>, Option<u64>), BrokerError> {
         let mut state = self.lock();
         let state = &mut *state;
         if let Some(error) = &state.failed {
@@ -242,34 +254,48 @@ impl Hub {
             state.signal_work(change.kind.as_ref());
         }
         state.appended += 1;
-        state.outbox.push_back((state.appended, events));
+        state.outbox.push_back((state.appended, events.into_iter().map(Arc::new).collect()));
         // Inside the lock: the order in the store is that of the commands.
-        let durability = self.0.store.append(&batch);
-        Ok((reply, Some((state.appended, durability))))
+        let durability = self.0.store.append(batch);
+        if let (Durability::Done, true) = (durability, state.appended == state.settled + 1) {
+            state.deliver();
+            return Ok((reply, None));
+        }
+        Ok((reply, Some(state.appended)))
     }
 
-    async fn settle(&self, durability: Durability) -> Result<(), BrokerError> {
-        let Durability::Later(stored) = durability else { return Ok(()) };
-        let Err(error) = stored.await else { return Ok(()) };
+    /// Waits until a command is stored, and delivers its events.
+    ///
+    /// One caller waits for everything that is appended, and the others for that caller: the store's thread wakes one
+    /// task for each batch that it writes.
+    async fn settle(&self, number: u64) -> Result<(), BrokerError> {
+        let _settling = self.0.settling.lock().await;
+        let (appended, durability) = {
+            let state = self.lock();
+            if state.settled >= number {
+                return Ok(());
+            }
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            (state.appended, self.0.store.settled())
+        };
+        let stored = match durability {
+            Durability::Done => Ok(()),
+            Durability::Later(stored) => stored.await,
+        };
+        let mut state = self.lock();
+        let Err(error) = stored else {
+            while state.settled < appended {
+                state.deliver();
+            }
+            return Ok(());
+        };
         let error =
             BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
-        let mut state = self.lock();
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
         Err(failed)
-    }
-
-    /// Delivers the events of all commands up to a number, whose changes are stored.
-    fn deliver(&self, upto: u64) {
-        let mut state = self.lock();
-        while state.outbox.front().is_some_and(|(number, _)| *number <= upto) {
-            let Some((_, events)) = state.outbox.pop_front() else { return };
-            let now_ms = state.last_ms;
-            for subscriber in state.subscribers.values() {
-                events.iter().for_each(|event| subscriber.offer(event, now_ms));
-            }
-            state.feed.extend(events);
-        }
     }
 
     /// Reads the state once all of it is stored.
@@ -279,18 +305,30 @@ impl Hub {
             if let Some(error) = &state.failed {
                 return Err(error.clone());
             }
-            let unsettled = (!state.outbox.is_empty()).then(|| (state.appended, self.0.store.settled()));
+            let unsettled = (!state.outbox.is_empty()).then_some(state.appended);
             (read(&state.broker), unsettled)
         };
-        if let Some((number, durability)) = unsettled {
-            self.settle(durability).await?;
-            self.deliver(number);
+        if let Some(number) = unsettled {
+            self.settle(number).await?;
         }
         result
     }
 }
 
 impl HubState {
+    /// Delivers the events of the next command, whose changes are stored.
+    fn deliver(&mut self) {
+        self.settled += 1;
+        if self.outbox.front().is_none_or(|(number, _)| *number > self.settled) {
+            return;
+        }
+        let Some((_, events)) = self.outbox.pop_front() else { return };
+        for subscriber in self.subscribers.values() {
+            events.iter().for_each(|event| subscriber.offer(event, self.last_ms));
+        }
+        self.feed.extend(events);
+    }
+
     /// Wakes workers that wait for a task.
     fn signal_work(&mut self, change: Option<&ChangeKind>) {
         let (task_id, is_for_all) = match change {

@@ -1,13 +1,16 @@
 //! [`Subscriber`]: the buffer of a subscription, and the selection of its events.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 use crate::broker::query::cursor;
 use crate::broker::{Audience, BrokerError, BrokerOptions, Channel, RoutedEvent, WeightedQueue};
 use crate::proto::a2a::TaskState;
+
+/// Number of events of an ended subscription that are freed when the next one is offered.
+const DISCARDED: usize = 16;
 
 /// The events of a subscription. Empty lists mean all.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +82,7 @@ pub(super) struct BufferState {
     pub(super) backlog_from: u64,
     /// Number of the change after which past events are read; `None` if all of them are.
     pub(super) past: Option<u64>,
-    queue: WeightedQueue<RoutedEvent>,
+    queue: WeightedQueue<Arc<RoutedEvent>>,
     bytes: usize,
     /// Largest number seen.
     seen: u64,
@@ -121,19 +124,22 @@ impl Subscriber {
     }
 
     /// Buffers an event that the subscription selects. A full buffer ends the subscription.
-    pub(super) fn offer(&self, event: &RoutedEvent, now_ms: u64) {
+    pub(super) fn offer(&self, event: &Arc<RoutedEvent>, now_ms: u64) {
         if !self.takes(event) {
             return;
         }
         let mut state = self.lock();
         // While past events are read, this one will be among them.
-        if state.ended.is_some() || state.past.is_some() {
+        if state.past.is_some() {
+            return;
+        }
+        if state.ended.is_some() {
+            state.discard();
             return;
         }
         let is_too_large = !state.queue.is_empty() && state.bytes + event.bytes > self.most_bytes;
         if state.queue.len() >= self.capacity || is_too_large {
             state.ended = Some(SubscriptionEnd::Overflow { cursor: state.cursor() });
-            state.queue = WeightedQueue::new(1);
             state.backlog.clear();
         } else {
             state.push(event, now_ms);
@@ -171,20 +177,25 @@ impl Subscriber {
 }
 
 impl BufferState {
-    pub(super) fn push(&mut self, event: &RoutedEvent, now_ms: u64) {
+    pub(super) fn push(&mut self, event: &Arc<RoutedEvent>, now_ms: u64) {
         self.seen = self.seen.max(event.number);
         self.bytes += event.bytes;
-        self.queue.push(event.number, &event.lane, event.level(), now_ms, event.clone());
+        self.queue.push(event.number, event.lane.clone(), event.level(), now_ms, event.clone());
     }
 
     pub(super) fn note_seen(&mut self, number: u64) {
         self.seen = self.seen.max(number);
     }
 
-    pub(super) fn pop(&mut self, now_ms: u64) -> Option<RoutedEvent> {
+    pub(super) fn pop(&mut self, now_ms: u64) -> Option<Arc<RoutedEvent>> {
         let event = self.queue.pop(now_ms)?;
         self.bytes -= event.bytes;
         Some(event)
+    }
+
+    /// Frees some events of a subscription that has ended. Freeing a full buffer at once would hold up the others.
+    fn discard(&mut self) {
+        (0..DISCARDED).for_each(|_| drop(self.pop(0)));
     }
 
     /// Returns the cursor after which nothing that was not delivered is missed.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::broker::query::read_cursor;
-use crate::broker::{BrokerError, Caller, ErrorKind, RoutedEvent};
-use crate::proto::agenthub::AgentEvent;
+use crate::broker::{BrokerError, Caller, ErrorKind, RoutedEvent, SharedEvent};
 
 use super::Hub;
 use super::subscriber::{SubscribeRequest, Subscriber, SubscriptionEnd};
@@ -16,7 +15,7 @@ const MOST_CAPACITY: usize = 65_536;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
     /// The event.
-    pub event: Arc<AgentEvent>,
+    pub event: SharedEvent,
     /// Cursor to resume from. Events of higher priority may have been delivered earlier; they are delivered again.
     pub cursor: String,
 }
@@ -113,7 +112,9 @@ impl EventSubscription {
             }
             if buffer.past.is_none() && buffer.backlog.is_empty() {
                 let now_ms = (self.hub.0.clock)();
-                return Ok(buffer.pop(now_ms).map(|event| Delivery { event: event.event, cursor: buffer.cursor() }));
+                return Ok(buffer
+                    .pop(now_ms)
+                    .map(|event| Delivery { event: event.event.clone(), cursor: buffer.cursor() }));
             }
         }
         // The hub's lock comes before that of a buffer.
@@ -124,7 +125,7 @@ impl EventSubscription {
                 let end = SubscriptionEnd::Overflow { cursor: buffer.cursor() };
                 return Err(buffer.ended.insert(end).clone());
             };
-            let next: Option<RoutedEvent> = events.find(|event| self.subscriber.takes(event)).cloned();
+            let next: Option<Arc<RoutedEvent>> = events.find(|event| self.subscriber.takes(event)).cloned();
             let Some(event) = next else {
                 // All that comes from now on is offered.
                 buffer.past = None;
@@ -132,16 +133,16 @@ impl EventSubscription {
             };
             buffer.note_seen(event.number);
             buffer.past = Some(event.number);
-            return Ok(Some(Delivery { event: event.event, cursor: buffer.cursor() }));
+            return Ok(Some(Delivery { event: event.event.clone(), cursor: buffer.cursor() }));
         }
         while let Some(number) = buffer.backlog.pop_front() {
             let event = state.broker.waiting_event(number, self.subscriber.agent_id());
             if let Some(event) = event.filter(|event| self.subscriber.takes(event)) {
-                return Ok(Some(Delivery { event: event.event, cursor: buffer.cursor() }));
+                return Ok(Some(Delivery { event: event.event.clone(), cursor: buffer.cursor() }));
             }
         }
         let now_ms = (self.hub.0.clock)();
-        Ok(buffer.pop(now_ms).map(|event| Delivery { event: event.event, cursor: buffer.cursor() }))
+        Ok(buffer.pop(now_ms).map(|event| Delivery { event: event.event.clone(), cursor: buffer.cursor() }))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Durability, Store, StoreError};
 pub struct MemoryStore;
 
 impl Store for MemoryStore {
-    fn append(&self, _batch: &ChangeBatch) -> Durability {
+    fn append(&self, _batch: ChangeBatch) -> Durability {
         Durability::Done
     }
 

@@ -58,7 +58,7 @@ pub enum Durability {
 /// over the network has to hold back the confirmation of a batch until all earlier ones are confirmed.
 pub trait Store: Send + Sync {
     /// Appends a batch. Waits only for room, if too many batches are queued already.
-    fn append(&self, batch: &ChangeBatch) -> Durability;
+    fn append(&self, batch: ChangeBatch) -> Durability;
 
     /// Returns the state of everything appended so far.
     fn settled(&self) -> Durability;

@@ -1,8 +1,9 @@
 //! [`SqliteStore`]: batches as records of an event log. A record has readable facts for people and traces, and the batch
 //! itself as Protocol Buffers.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -28,6 +29,8 @@ const PAGE: usize = 1_000;
 pub struct SqliteStore {
     log: SqliteLog,
     path: PathBuf,
+    /// Names of the kinds of records, by their last word.
+    kinds: Mutex<HashMap<&'static str, Arc<str>>>,
     _lock: LockFile,
 }
 
@@ -39,7 +42,12 @@ impl SqliteStore {
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteStore, StoreError> {
         let path = path.into();
         let lock = LockFile::beside(&path).map_err(|error| locked(&path, &error))?;
-        Ok(SqliteStore { log: SqliteLog::open(&path, options)?, path, _lock: lock })
+        Ok(SqliteStore { log: SqliteLog::open(&path, options)?, path, kinds: Mutex::default(), _lock: lock })
+    }
+
+    fn kind(&self, word: &'static str) -> Arc<str> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.entry(word).or_insert_with(|| Topic::Hub.kind(word).into()).clone()
     }
 
     fn durable(&self, upto: Ticket) -> Durability {
@@ -57,14 +65,14 @@ fn locked(path: &Path, error: &LockError) -> StoreError {
 }
 
 impl Store for SqliteStore {
-    fn append(&self, batch: &ChangeBatch) -> Durability {
+    fn append(&self, batch: ChangeBatch) -> Durability {
         let Some(first) = batch.changes.first() else { return Durability::Done };
         let record = NewRecord {
             topic: Topic::Hub.into(),
-            kind: Topic::Hub.kind(word(first)).into(),
-            payload: RecordPayload::of(StoredBatch(batch.clone())),
-            headers: Data::Nil,
+            kind: self.kind(word(first)),
             occurred_at_ms: first.at_ms,
+            payload: RecordPayload::of(StoredBatch::new(batch)),
+            headers: Data::Nil,
         };
         self.durable(self.log.put(record))
     }
@@ -96,19 +104,80 @@ fn decode(payload: &Data) -> Option<ChangeBatch> {
     ChangeBatch::decode(bytes.as_slice()).ok()
 }
 
-/// A batch that is converted to data on the thread of the writer.
+/// A batch that is converted to JSON on the thread of the writer.
 #[derive(Debug)]
-struct StoredBatch(ChangeBatch);
+struct StoredBatch {
+    batch: ChangeBatch,
+    /// Length of the encoded batch.
+    length: usize,
+}
+
+impl StoredBatch {
+    fn new(batch: ChangeBatch) -> StoredBatch {
+        StoredBatch { length: batch.encoded_len(), batch }
+    }
+}
 
 impl PayloadSource for StoredBatch {
     fn to_data(&self, _place: usize) -> Data {
-        let facts: Vec<Data> = self.0.changes.iter().map(facts).collect();
-        let encoded = STANDARD.encode(self.0.encode_to_vec());
-        Data::dict([("changes", facts.into()), ("batch", Arc::<str>::from(encoded).into())])
+        let changes: Vec<Data> = self.batch.changes.iter().map(|change| facts(change).to_data()).collect();
+        let encoded = STANDARD.encode(self.batch.encode_to_vec());
+        Data::dict([("changes", changes.into()), ("batch", Arc::<str>::from(encoded).into())])
     }
 
     fn weight(&self, _place: usize) -> usize {
-        self.0.encoded_len() / 3 * 4 + 128 * self.0.changes.len()
+        self.length / 3 * 4 + 128 * self.batch.changes.len()
+    }
+
+    fn write_json(&self, _place: usize, json: &mut Vec<u8>) {
+        json.extend_from_slice(b"{\"changes\":[");
+        for (place, change) in self.batch.changes.iter().enumerate() {
+            if place > 0 {
+                json.push(b',');
+            }
+            facts(change).write_json(json);
+        }
+        json.extend_from_slice(b"],\"batch\":\"");
+        let mut encoded = Vec::with_capacity(self.length);
+        // A vector has room for any message.
+        let _ = self.batch.encode(&mut encoded);
+        let start = json.len();
+        json.resize(start + encoded.len().div_ceil(3) * 4, 0);
+        let written = STANDARD.encode_slice(&encoded, &mut json[start..]).unwrap_or(0);
+        json.truncate(start + written);
+        json.extend_from_slice(b"\"}");
+    }
+}
+
+/// The facts of a change that a person looks for.
+struct ChangeFacts<'a> {
+    kind: &'static str,
+    number: u64,
+    texts: Vec<(&'static str, &'a str)>,
+    attempt: Option<u32>,
+}
+
+impl ChangeFacts<'_> {
+    fn to_data(&self) -> Data {
+        let text = |text: &str| Data::from(Arc::<str>::from(text));
+        let mut facts = vec![("kind", text(self.kind)), ("number", self.number.into())];
+        facts.extend(self.texts.iter().map(|(key, value)| (*key, text(value))));
+        facts.extend(self.attempt.map(|attempt| ("attempt", u64::from(attempt).into())));
+        Data::dict(facts)
+    }
+
+    fn write_json(&self, json: &mut Vec<u8>) {
+        use std::io::Write as _;
+        // Writing to a vector does not fail.
+        let _ = write!(json, "{{\"kind\":\"{}\",\"number\":{}", self.kind, self.number);
+        for (key, value) in &self.texts {
+            let _ = write!(json, ",\"{key}\":");
+            let _ = serde_json::to_writer(&mut *json, value);
+        }
+        if let Some(attempt) = self.attempt {
+            let _ = write!(json, ",\"attempt\":{attempt}");
+        }
+        json.push(b'}');
     }
 }
 
@@ -133,17 +202,18 @@ fn word(change: &Change) -> &'static str {
 }
 
 /// Returns what a person looks for in a change.
-fn facts(change: &Change) -> Data {
-    let text = |text: &str| Data::from(Arc::<str>::from(text));
-    let mut facts = vec![("kind", text(word(change))), ("number", change.number.into())];
-    let mut add = |key: &'static str, value: &str| {
-        if !value.is_empty() {
-            facts.push((key, text(value)));
+fn facts(change: &Change) -> ChangeFacts<'_> {
+    let mut texts = Vec::with_capacity(8);
+    let mut attempt = None;
+    let mut add = |key: &'static str, value| {
+        if !str::is_empty(value) {
+            texts.push((key, value));
         }
     };
-    let routing = change.routing.clone().unwrap_or_default();
-    add("from_agent_id", &routing.from_agent_id);
-    add("to_agent_id", &routing.to_agent_id);
+    if let Some(routing) = &change.routing {
+        add("from_agent_id", &routing.from_agent_id);
+        add("to_agent_id", &routing.to_agent_id);
+    }
     add("trace_id", &change.trace_id);
     match &change.kind {
         Some(ChangeKind::TaskSubmitted(submitted)) => {
@@ -163,7 +233,7 @@ fn facts(change: &Change) -> Data {
         Some(ChangeKind::ArtifactChanged(changed)) => add("task_id", &changed.task_id),
         Some(ChangeKind::TaskClaimed(claimed) | ChangeKind::LeaseRenewed(claimed)) => {
             add("task_id", &claimed.task_id);
-            facts.push(("attempt", u64::from(claimed.attempt).into()));
+            attempt = Some(claimed.attempt);
         }
         Some(ChangeKind::TaskRequeued(requeued)) => {
             add("task_id", &requeued.task_id);
@@ -171,5 +241,5 @@ fn facts(change: &Change) -> Data {
         }
         _ => {}
     }
-    Data::dict(facts)
+    ChangeFacts { kind: word(change), number: change.number, texts, attempt }
 }

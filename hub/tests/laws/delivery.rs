@@ -335,7 +335,7 @@ impl SlowStore {
 }
 
 impl Store for SlowStore {
-    fn append(&self, _batch: &ChangeBatch) -> Durability {
+    fn append(&self, _batch: ChangeBatch) -> Durability {
         self.settled()
     }
 

@@ -162,5 +162,12 @@ fn same(bench: &Bench) {
     assert!(replayed.agents().eq(bench.broker.agents()));
     assert_eq!(replayed.last_number(), bench.broker.last_number());
     let (after, before) = (replayed.stats(), bench.broker.stats());
+    // The counts are kept up to date; they must be those of the tasks.
+    let mut counted = [0; 9];
+    bench.broker.tasks().for_each(|entry| counted[entry.state() as usize] += 1);
+    assert_eq!(before.tasks, counted);
+    assert_eq!(after.tasks, counted);
+    assert_eq!(before.held, bench.broker.tasks().filter(|entry| entry.worker.is_some()).count());
+    assert_eq!(before.leases, bench.broker.tasks().filter(|entry| entry.lease_until_ms.is_some()).count());
     assert_eq!((after.queues, after.receipts, after.held), (before.queues, before.receipts, before.held));
 }

@@ -296,6 +296,23 @@ fn a_rejected_competitive_task_goes_to_the_next_candidate() {
     assert_eq!(bench.state("t"), TaskState::Rejected);
     let text = bench.text("t");
     assert!(text.contains("w1: CAPACITY_EXCEEDED: no") && text.contains("w2: UNSUPPORTED_TASK_TYPE"), "{text}");
+    let message = bench.task("t").status.unwrap().update.unwrap();
+    assert_eq!(rejection_data(&message), [("rejection_reason".to_owned(), "UNSUPPORTED_TASK_TYPE".to_owned())]);
+}
+
+/// The fields of the only data part of a message.
+fn rejection_data(message: &Message) -> Vec<(String, String)> {
+    let parts = message.content.iter().filter_map(|part| match &part.part {
+        Some(hub::proto::a2a::part::Part::Data(data)) => data.data.as_ref(),
+        _ => None,
+    });
+    let parts: Vec<&Struct> = parts.collect();
+    assert_eq!(parts.len(), 1, "{message:?}");
+    let text = |value: &Value| match &value.kind {
+        Some(Kind::StringValue(text)) => text.clone(),
+        other => panic!("{other:?}"),
+    };
+    parts[0].fields.iter().map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
 #[test]
@@ -307,11 +324,8 @@ fn a_rejection_has_its_reason_in_a_data_part() {
     assert_eq!(bench.state("t"), TaskState::Rejected);
     let message = bench.task("t").status.unwrap().update.unwrap();
     let named = |word: &str| Value { kind: Some(Kind::StringValue(word.to_owned())) };
-    let reason = message.content.iter().find_map(|part| match &part.part {
-        Some(hub::proto::a2a::part::Part::Data(data)) => data.data.as_ref()?.fields.get("rejection_reason"),
-        _ => None,
-    });
-    assert_eq!(reason, Some(&named("INVALID_PARAMETERS")));
+    let expected = [("agent_id", "w"), ("rejection_reason", "INVALID_PARAMETERS"), ("text", "no")];
+    assert_eq!(rejection_data(&message), expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
     assert_eq!(text_of(&message), "INVALID_PARAMETERS: no");
     // Published agents write FAILED with the reason in a data part.
     bench.send("u", "w");
@@ -322,6 +336,8 @@ fn a_rejection_has_its_reason_in_a_data_part() {
     failed.update.status.as_mut().unwrap().update = Some(Message { content: vec![part], ..Message::default() });
     bench.run(Command::UpdateStatus(failed)).unwrap();
     assert_eq!(bench.state("u"), TaskState::Rejected);
+    let message = bench.task("u").status.unwrap().update.unwrap();
+    assert_eq!(rejection_data(&message), [("rejection_reason".to_owned(), "CAPACITY_EXCEEDED".to_owned())]);
     // Not after work has begun.
     bench.send("v", "w");
     bench.status("w", "v", TaskState::Working).unwrap();

@@ -16,6 +16,20 @@ pub trait PayloadSource: fmt::Debug + Send + Sync {
     fn to_data(&self, place: usize) -> Data;
     /// Returns its approximate size as data, in bytes.
     fn weight(&self, place: usize) -> usize;
+    /// Appends the payload as JSON. A source that is often written to a file can do so without data in between.
+    fn write_json(&self, place: usize, json: &mut Vec<u8>) {
+        write_data(&self.to_data(place), json);
+    }
+}
+
+/// Appends a value as JSON.
+fn write_data(data: &Data, json: &mut Vec<u8>) {
+    let start = json.len();
+    if serde_json::to_writer(&mut *json, data).is_err() {
+        // Does not happen: keys are strings, and a vector takes all.
+        json.truncate(start);
+        json.extend_from_slice(b"null");
+    }
 }
 
 /// Records that the runtime writes together: their payloads, topics and kinds.
@@ -62,6 +76,17 @@ impl RecordPayload {
         match &self.0 {
             PayloadForm::Plain(data) => data.clone(),
             PayloadForm::Deferred(told) => told.read.get().map_or_else(|| told.to_data(), |read| read.as_ref().clone()),
+        }
+    }
+
+    /// Appends the payload as JSON.
+    pub(super) fn write_json(&self, json: &mut Vec<u8>) {
+        match &self.0 {
+            PayloadForm::Plain(data) => write_data(data, json),
+            PayloadForm::Deferred(told) => match told.read.get() {
+                Some(read) => write_data(read, json),
+                None => told.facts.write_json(told.place as usize, json),
+            },
         }
     }
 

@@ -23,8 +23,8 @@ pub enum HubCode {
         title: "invalid token file",
         meaning: "Each line of the file of `--token-file` is the id of an agent, a space, and the token of the agent; \
             empty lines and lines that start with `#` are ignored. Tokens are at least 16 ASCII letters, digits and \
-            punctuation characters, and no two agents have the same one. Make the file readable for the hub's \
-            user only; this is not checked. The hub was not started.",
+            punctuation characters, and no two agents have the same one. On Unix, the file must be accessible \
+            to its owner only (`chmod 600 FILE`), as `ssh` requires of keys. The hub was not started.",
     },
     /// Invalid certificate or key.
     Tls = "HARN-HUB-004", Error {

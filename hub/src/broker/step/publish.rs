@@ -94,7 +94,7 @@ impl Step<'_> {
         let Publish { message, routing, trace } = publish;
         let task_id = message.task_id.clone();
         let timestamp = payload::timestamp(self.now_ms);
-        let submitted = |message: &Message, metadata, target: &str, queue: &str, parent: &str| {
+        let submitted = |message: Message, metadata, target: &str, queue: &str, parent: &str| {
             let status = TaskStatus { state: TaskState::Submitted as i32, update: None, timestamp: Some(timestamp) };
             ChangeKind::TaskSubmitted(SubmittedTask {
                 task: Some(Task {
@@ -102,7 +102,7 @@ impl Step<'_> {
                     context_id: message.context_id.clone(),
                     status: Some(status),
                     artifacts: Vec::new(),
-                    history: vec![message.clone()],
+                    history: vec![message],
                     metadata,
                 }),
                 target: target.to_owned(),
@@ -115,7 +115,7 @@ impl Step<'_> {
         let metadata = message.metadata.clone();
         if !plan.is_broadcast {
             let target = plan.targets.first().map_or("", String::as_str);
-            let kind = submitted(&message, metadata, target, &plan.queue, "");
+            let kind = submitted(message, metadata, target, &plan.queue, "");
             return Ok(self.emit(routing, trace, kind));
         }
         let copies: Vec<ChangeKind> = (plan.targets.iter())
@@ -124,10 +124,10 @@ impl Step<'_> {
                 let mut metadata = metadata.clone().unwrap_or_default();
                 let parent = prost_types::Value { kind: Some(Kind::StringValue(task_id.clone())) };
                 metadata.fields.insert("parent_task_id".to_owned(), parent);
-                submitted(&copy, Some(metadata), target, "", &task_id)
+                submitted(copy, Some(metadata), target, "", &task_id)
             })
             .collect();
-        let kind = submitted(&message, metadata, "", "", "");
+        let kind = submitted(message, metadata, "", "", "");
         let event_id = self.emit(routing.clone(), trace.clone(), kind);
         for copy in copies {
             self.emit(routing.clone(), trace.clone(), copy);

@@ -327,7 +327,11 @@ impl Step<'_> {
             self.aggregate(task_id);
             return event_id;
         }
-        let text = status.update.as_ref().and_then(payload::first_text).unwrap_or(reason).to_owned();
+        let text = match status.update.as_ref().and_then(payload::first_text) {
+            Some(text) if text.starts_with(reason) => text.to_owned(),
+            Some(text) => format!("{reason}: {text}"),
+            None => reason.to_owned(),
+        };
         let requeued =
             RequeuedTask { task_id: task_id.to_owned(), agent_id: agent.to_owned(), reason: text, rejected: true };
         let event_id = self.emit(from(agent), trace, ChangeKind::TaskRequeued(requeued));
@@ -349,7 +353,9 @@ impl Step<'_> {
             .map(|rejection| format!("{}: {}", rejection.agent_id, runtime::ids::shortened(&rejection.reason)))
             .collect();
         let last = entry.rejections.last().map_or("", |rejection| rejection.reason.as_str());
-        let data = payload::metadata([("rejection_reason", payload::string(last))]);
+        // The reason is the enum of the wire, without the text after it.
+        let reason = last.split_once(':').map_or(last, |(reason, _)| reason);
+        let data = payload::metadata([("rejection_reason", payload::string(reason))]);
         let text = format!("rejected by every candidate: {}", reasons.join("; "));
         self.broker_status(task_id, TaskState::Rejected, text, Some(data), false);
     }

@@ -70,12 +70,14 @@ fn put(
 ) -> rusqlite::Result<()> {
     let run_id = record.headers.get(RUN_ID).as_str();
     let headers = (!record.headers.is_nil()).then(|| encode(&record.headers, headers));
+    payload.clear();
+    record.payload.write_json(payload);
     insert.execute(params![
         stored(place.cursor),
         topic,
         stored(place.id),
         record.kind.as_ref(),
-        encode(&record.payload.to_data(), payload),
+        std::str::from_utf8(payload).unwrap_or("null"),
         headers,
         stored(record.occurred_at_ms),
         run_id,
