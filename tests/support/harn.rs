@@ -84,7 +84,11 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
 /// The environment of a run, but for the folder of its facts.
 pub(crate) fn environment() -> Vec<(&'static str, OsString)> {
     let mut variables = vec![("HARN_LLM_PROVIDER", "mock".into()), ("HARN_CONFIG_HOME", config().into())];
-    variables.extend(std::env::var_os("PATH").map(|path| ("PATH", path)));
+    // Scripts that start `harn` as a server start this one.
+    let own = Path::new(env!("CARGO_BIN_EXE_harn")).parent().map(Path::to_path_buf);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = own.into_iter().chain(std::env::split_paths(&path));
+    variables.extend(std::env::join_paths(folders).ok().map(|path| ("PATH", path)));
     variables
 }
 
