@@ -1,6 +1,6 @@
 //! The gRPC services of a hub.
 //!
-//! - [`serve`]: serves both services at a listener. [`Authenticate`]: determines the callers.
+//! - [`serve`]: serves both services at a listener. [`routes`]: the same services in this process. [`Authenticate`]: determines the callers.
 //! - `agent_hub`: the published service. `worker`: what it has no method for.
 //! - `events`: a subscription as a stream of a response. `published`, `status`: replies and errors of the broker.
 
@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tonic::service::Routes;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
 pub use identity::{Authenticate, NoAuthentication};
@@ -56,6 +57,16 @@ pub struct TlsFiles {
     pub certificate: Vec<u8>,
     /// The private key in PEM.
     pub key: Vec<u8>,
+}
+
+/// Returns the services of a hub for clients in the same process. Every caller is the operator.
+#[must_use]
+pub fn routes(hub: &Hub) -> Routes {
+    let authenticate: Arc<dyn Authenticate> = Arc::new(NoAuthentication);
+    let published =
+        agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url: String::new() };
+    let workers = worker::HubWorkerService { hub: hub.clone(), authenticate };
+    Routes::new(AgentHubServer::new(published)).add_service(HubWorkerServer::new(workers))
 }
 
 /// Serves a hub until `stop` is ready, and then until open requests are answered. Subscriptions end when the hub is

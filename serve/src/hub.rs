@@ -6,7 +6,6 @@
 
 mod card;
 mod codes;
-mod convert;
 mod http;
 mod metrics;
 mod rpc;

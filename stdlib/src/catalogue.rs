@@ -3,6 +3,7 @@
 use crate::a2a::client::PeerCode;
 use crate::fault::AgentCode;
 use crate::hosting::ServedCode;
+use crate::hub::HubClientCode;
 use crate::mcp::McpCode;
 use crate::project::ProjectCode;
 use crate::read::SourceCode;
@@ -35,6 +36,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         RhaiCode::rows(),
         AgentCode::rows(),
         ServedCode::rows(),
+        HubClientCode::rows(),
         McpCode::rows(),
         ProjectCode::rows(),
         PackCode::rows(),

@@ -5,6 +5,7 @@
 //! - `a2a`: asking other agents.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
 //! - `disk`: file operations, off the threads of sessions.
+//! - `hub`: hubs, of this process and others. `hub_convert`: the messages of a hub in the model of A2A.
 //! - `mcp`: tools, resources, prompts and reminders of MCP servers.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
@@ -36,6 +37,7 @@ mod fault;
 mod group;
 mod here;
 mod hosting;
+mod hub;
 mod interrupt;
 mod lifetime;
 pub mod limits;
@@ -61,6 +63,7 @@ mod variant;
 mod workers;
 mod world;
 
+pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};

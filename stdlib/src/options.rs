@@ -7,6 +7,7 @@ mod a2a;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
 mod handed_over;
+mod hub;
 mod payloads;
 
 pub(crate) use handed_over::HANDED_OVER;
@@ -54,6 +55,16 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("A2aSubscribeOptions", a2a::SUBSCRIBE),
     ("A2aGetOptions", a2a::GET),
     ("A2aInjectOptions", a2a::INJECT),
+    ("HubConnectOptions", hub::CONNECT),
+    ("HubCard", hub::CARD),
+    ("HubRegisterOptions", hub::REGISTER),
+    ("HubPublishOptions", hub::PUBLISH),
+    ("HubRequestOptions", hub::REQUEST),
+    ("HubClaimOptions", hub::CLAIM),
+    ("HubTasksOptions", hub::TASKS),
+    ("HubEventsOptions", hub::EVENTS),
+    ("HubListOptions", hub::LIST),
+    ("HubProgress", hub::PROGRESS),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),
     (

@@ -125,6 +125,8 @@ pub(crate) struct Services {
     pub(crate) disk: Disk,
     /// MCP servers.
     pub(crate) mcp: McpServers,
+    /// The hub of this run, once a script has used it.
+    pub(crate) local_hub: OnceCell<::hub::Hub>,
 }
 
 /// The input of a run.
@@ -306,6 +308,7 @@ impl Services {
             peers: Peers::default(),
             disk: Disk::default(),
             mcp: McpServers::new(mcp_servers),
+            local_hub: OnceCell::new(),
         }
     }
 }

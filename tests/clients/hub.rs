@@ -173,3 +173,58 @@ fn a_hub_that_cannot_start_says_why() {
         assert!(said.contains(code), "{args:?}: {said}");
     }
 }
+
+/// The examples of scripts at a hub.
+const EXAMPLES: &str = "examples/hub";
+
+/// Runs each example and compares what it prints with the file beside it.
+fn examples_print_what_they_say(hub_url: Option<&str>) {
+    let mut count = 0;
+    for entry in fs::read_dir(root().join(EXAMPLES)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "harn") {
+            continue;
+        }
+        count += 1;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+        command.arg("run").arg(&path).stdin(Stdio::null()).env_remove("HUB_URL");
+        command.envs(hub_url.map(|url| ("HUB_URL", url)));
+        let output = command.output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{}: {out}{err}", path.display());
+        assert_eq!(out, fs::read_to_string(path.with_extension("out")).unwrap(), "{}", path.display());
+    }
+    assert!(count >= 5, "{EXAMPLES} has the five patterns");
+}
+
+#[test]
+fn scripts_run_the_patterns_at_the_hub_of_their_run() {
+    examples_print_what_they_say(None);
+}
+
+#[test]
+fn scripts_run_the_patterns_at_a_served_hub() {
+    let folder = scratch("hub_scripts");
+    let hub = RunningHub::start(&folder, &["--store", "sqlite:hub.db"]);
+    examples_print_what_they_say(Some(&format!("http://{}", hub.grpc)));
+    assert_eq!(hub.stop(), Some(143));
+}
+
+#[test]
+fn a_script_acts_as_the_agent_of_its_token() {
+    let folder = scratch("hub_script_token");
+    fs::write(folder.join("tokens"), "worker 0123456789abcdef0123456789abcdef\n").unwrap();
+    let hub = RunningHub::start(&folder, &["--store", "memory", "--token-file", "tokens"]);
+    let script = "let url = env(\"HUB_URL\")\n\
+        let worker = hub.connect(url, {token: \"0123456789abcdef0123456789abcdef\"}).register({name: \"any\"})\n\
+        println(worker.agent)\n\
+        try { hub.connect(url, {agent: \"x\", token: \"wrong\"}).agents() } catch (e) { println(e.code) }\n\
+        try { hub.connect(\"http://127.0.0.1:1\", {agent: \"x\", timeout_ms: 100}).agents() } catch (e) { println(e.code) }\n";
+    fs::write(folder.join("token.harn"), script).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    command.arg("run").arg(folder.join("token.harn")).env("HUB_URL", format!("http://{}", hub.grpc));
+    let output = command.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "worker\nHARN-HUB-104\nHARN-HUB-101\n", "{err}");
+    assert_eq!(hub.stop(), Some(143));
+}

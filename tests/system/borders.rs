@@ -14,7 +14,7 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("fmt", "fmt/Cargo.toml", &["lang"]),
     ("runtime", "runtime/Cargo.toml", &[]),
     ("providers", "providers/Cargo.toml", &["runtime"]),
-    ("stdlib", "stdlib/Cargo.toml", &["a2a", "jsonrpc", "mcp", "lang", "runtime", "providers"]),
+    ("stdlib", "stdlib/Cargo.toml", &["a2a", "hub", "jsonrpc", "mcp", "lang", "runtime", "providers"]),
     ("serve", "serve/Cargo.toml", &["a2a", "hub", "jsonrpc", "mcp", "stdlib", "runtime"]),
     ("telemetry", "telemetry/Cargo.toml", &["runtime", "providers"]),
     ("testing", "testing/Cargo.toml", &["runtime", "stdlib"]),

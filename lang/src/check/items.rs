@@ -163,6 +163,7 @@ impl<'a> Declared<'a> {
     /// The module of builtins in which the methods of values of this type stand.
     pub(super) fn module(ty: &Type) -> Option<&'static str> {
         match ty {
+            Type::Shape(shape) if shape.methods.is_some() => return shape.methods,
             Type::Fn(_) => Some(Tag::Function),
             Type::Named(named) => match named.kind {
                 NamedKind::Struct => Some(Tag::Struct),
@@ -188,7 +189,8 @@ impl Nominal for Declared<'_> {
             optional: false,
             at: None,
         });
-        let shape = Rc::new(Shape { fields: fields.collect(), open: false, literal: false, told: false });
+        let shape =
+            Rc::new(Shape { fields: fields.collect(), open: false, literal: false, told: false, methods: None });
         self.structs.borrow_mut().insert(of.id, shape.clone());
         Some(shape)
     }
@@ -212,7 +214,10 @@ impl Declared<'_> {
                     || Self::module(ty).is_some_and(|m| self.registry.find(m, name).is_some())
             }
             Type::Shape(shape) => {
-                shape.open || shape.field(name).is_some() || self.registry.find("<dict>", name).is_some()
+                shape.open
+                    || shape.field(name).is_some()
+                    || Self::module(ty).is_some_and(|own| self.registry.find(own, name).is_some())
+                    || self.registry.find("<dict>", name).is_some()
             }
             Type::Dict(_) => true,
             Type::Union(members) => members.iter().any(|m| self.has_method(m, name)),

@@ -143,6 +143,16 @@ impl Registry {
         self.shapes.iter().chain(self.handed_over).find(|(n, _)| *n == name).copied()
     }
 
+    /// Returns the module of the methods of a named type, whose name in snake_case is the module's: `RoadMap` has those of
+    /// `<road_map>`.
+    pub(crate) fn methods_of(&self, name: &str) -> Option<&'static str> {
+        let is_its = |row: &&'static Builtin| {
+            let own = row.module.strip_prefix('<').and_then(|module| module.strip_suffix('>'));
+            own.is_some_and(|own| own.split('_').flat_map(str::chars).eq(name.chars().map(|c| c.to_ascii_lowercase())))
+        };
+        self.all().find(is_its).map(|row| row.module)
+    }
+
     /// Whether a named type is that of something that builtins hand to scripts.
     pub(crate) fn hands_over(&self, name: &str) -> bool {
         self.handed_over.iter().any(|(known, _)| *known == name)

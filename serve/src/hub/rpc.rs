@@ -11,8 +11,8 @@ use jsonrpc::{Id, Request};
 use runtime::data::Data;
 use serde::Serialize;
 
-use super::convert::{message_to_proto, task_of};
 use crate::a2a::{A2aCode, A2aMethod, RequestedVersion, RpcError, code, no_extended_card, no_push, refused};
+use stdlib::hub_convert::{message_to_proto, task_of};
 
 /// The sender of messages whose caller has no token and names none.
 const GUEST: &str = "a2a";

@@ -135,6 +135,15 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
              name: any, description: any, parts: list<any>, metadata: any, ...}>, status_text: any, status_data: any, \
              history: list<any>, metadata: any, rejection_reason?: any, ...}",
     ),
+    ("Hub", "{agent: any, url: string}"),
+    (
+        "HubTask",
+        "{task_id: string, context_id: string, state: string, text: string, data: any, parts: list<any>, type: string, from: string, \
+             priority: string, queue: string, attempt: int, max_attempts: int, resume_token: any, deadline_ms: any, \
+             lease_until_ms: int, reminders: list<any>, metadata: any, history: list<any>, artifacts: list<any>}",
+    ),
+    ("HubReceipt", "{task_id: any, message_id: string, context_id: string, event_id: string}"),
+    ("HubTaskPage", "{tasks: list<A2aTask>, next_page_token: any}"),
     ("A2aReminder", "{via: string, reason?: string, sent?: bool, reminder_id?: any, deduped_count?: any, ...}"),
     ("ProviderContext", "{event: N, session: transcript, session_id: string, payload: E, options: any, config: C}"),
 ];

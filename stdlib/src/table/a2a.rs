@@ -1,7 +1,7 @@
 //! `a2a.…`: asking other agents by the Agent2Agent protocol.
 
 pub(crate) mod deadline;
-mod message;
+pub(crate) mod message;
 mod settings;
 
 use crate::Capability;
@@ -21,6 +21,7 @@ use lang::vm::{Cx, Raise, Wait};
 use message::{Sending, sending};
 use providers::web::Web;
 use runtime::data::Data;
+pub(crate) use settings::token;
 use settings::{PeerSettings, peer_of};
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -14,6 +14,7 @@ mod file_tools;
 mod handoff;
 mod hook;
 mod http;
+mod hub;
 mod id;
 pub(crate) mod input;
 mod llm;
@@ -56,6 +57,9 @@ static OWN: &[&[Builtin]] = &[
     handoff::TABLE,
     hook::TABLE,
     http::TABLE,
+    hub::TABLE,
+    hub::connection::TABLE,
+    hub::task::TABLE,
     id::TABLE,
     input::TABLE,
     llm::TABLE,

@@ -109,7 +109,13 @@ fn shell(before: &Type) -> Type {
         Type::Dict(_) => Type::dict(Type::Any),
         Type::Shape(shape) if shape.literal => {
             let fields = shape.fields.iter().map(|f| ShapeKey { ty: Type::Any, at: None, ..f.clone() });
-            Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true, told: false }))
+            Type::Shape(Rc::new(Shape {
+                fields: fields.collect(),
+                open: true,
+                literal: true,
+                told: false,
+                methods: None,
+            }))
         }
         Type::Union(members) => members.iter().map(shell).fold(Type::Never, join),
         other => fill(other, &Vec::new()),

@@ -165,7 +165,13 @@ impl<'a> Checker<'a> {
         let over_type = self.expr(over, ExpectedType::FREE);
         if let Some(options) = options {
             let limit = ShapeKey { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
-            let wanted = Type::Shape(Rc::new(Shape { fields: vec![limit], open: false, literal: false, told: false }));
+            let wanted = Type::Shape(Rc::new(Shape {
+                fields: vec![limit],
+                open: false,
+                literal: false,
+                told: false,
+                methods: None,
+            }));
             self.expr(options, ExpectedType::must(&wanted.optional(), DemandOrigin::Builtin(PARALLEL)));
         }
         let item = match kind {

@@ -361,7 +361,13 @@ fn loose(ty: &Type) -> Type {
         Type::Nil | Type::Never => Type::Any,
         Type::Shape(shape) if shape.literal => {
             let fields = shape.fields.iter().map(|f| ShapeKey { ty: loose(&f.ty), at: None, ..f.clone() });
-            Type::Shape(Rc::new(Shape { fields: fields.collect(), open: true, literal: true, told: false }))
+            Type::Shape(Rc::new(Shape {
+                fields: fields.collect(),
+                open: true,
+                literal: true,
+                told: false,
+                methods: None,
+            }))
         }
         Type::List(of) => Type::list(loose(of)),
         Type::Union(members) if members.iter().any(|m| matches!(m, Type::Shape(s) if s.literal)) => {

@@ -52,7 +52,7 @@ impl Checker<'_> {
                 }
             }
         }
-        let payload = Shape { fields, open: true, literal: false, told: true };
+        let payload = Shape { fields, open: true, literal: false, told: true, methods: None };
         (!items.is_empty()).then(|| Type::Shape(Rc::new(payload)))
     }
 }
@@ -71,7 +71,7 @@ fn configuration(declaration: &Expr) -> Option<Type> {
         fields.retain(|known| known.name != key.text);
         fields.push(ShapeKey { name: key.text.clone(), ty: kind_of(value), optional: false, at: None });
     }
-    Some(Type::Shape(Rc::new(Shape { fields, open: false, literal: false, told: true })))
+    Some(Type::Shape(Rc::new(Shape { fields, open: false, literal: false, told: true, methods: None })))
 }
 
 /// The kind of value that a literal is. What a list or a dict holds is not compared with the default.

@@ -292,7 +292,7 @@ impl<'a> Checker<'a> {
         if wide {
             return self.fit(e.span, Type::dict(Type::Any), want);
         }
-        let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true, told: false })).bounded();
+        let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true, told: false, methods: None })).bounded();
         self.fit_dict(e.span, ty, want, shape)
     }
 

@@ -156,5 +156,5 @@ impl<'a> Checker<'a> {
 fn entry(value: Type) -> Type {
     let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None };
     let fields = vec![field("key", Type::Str), field("value", value)];
-    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false }))
+    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false, methods: None }))
 }

@@ -210,6 +210,11 @@ impl<'a> Checker<'a> {
         let row = Declared::module(ty).and_then(|module| self.world.registry.find(module, name));
         match ty {
             Type::Any | Type::Never | Type::Param(_) | Type::Union(_) => CalledMember::Unknown,
+            Type::Shape(shape) if shape.methods.is_some() && shape.field(name).is_none() => {
+                // A value of the host reads like a dict as well.
+                let row = row.or_else(|| self.world.registry.find(Tag::Dict.module(), name));
+                row.map_or(CalledMember::Missing, CalledMember::Row)
+            }
             Type::Shape(shape) => match (shape.field(name), row) {
                 (Some(field), _) if !field.optional && !field.ty.kinds().meets(Kinds::of(Tag::Function)) => {
                     CalledMember::Value(field.ty.clone())

@@ -128,7 +128,7 @@ fn merged(x: &Shape, y: &Shape) -> Type {
         }
         _ => f.clone(),
     }));
-    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false }))
+    Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false, methods: None }))
 }
 
 fn number(a: &Type, b: &Type) -> Type {

@@ -86,5 +86,5 @@ fn shapes(a: &Shape, b: &Shape) -> Type {
         field.at = None;
         fields.push(field);
     }
-    Type::Shape(Rc::new(Shape { fields, open: a.open || b.open, literal: true, told: false }))
+    Type::Shape(Rc::new(Shape { fields, open: a.open || b.open, literal: true, told: false, methods: None }))
 }

@@ -94,6 +94,8 @@ pub(super) struct Shape {
     /// A builtin hands it over: an unknown key is read as nil, so it is a slip and not an error. If there may be keys that
     /// are not listed, only a name near to a listed one is a slip.
     pub(super) told: bool,
+    /// The module of its methods, if its values are those of a host with methods of their own.
+    pub(super) methods: Option<&'static str>,
 }
 
 /// A key of a dict.

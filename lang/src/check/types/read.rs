@@ -82,7 +82,13 @@ impl<'r, 'a> TypeReader<'r, 'a> {
                     optional: *optional,
                     at: None,
                 });
-                Type::Shape(Rc::new(Shape { fields: fields.collect(), open: *open, literal: false, told }))
+                Type::Shape(Rc::new(Shape {
+                    fields: fields.collect(),
+                    open: *open,
+                    literal: false,
+                    told,
+                    methods: None,
+                }))
             }
             TypeKind::Literal(text) => Type::Text(text.clone()),
             TypeKind::Union(parts) => {

@@ -82,6 +82,10 @@ impl Signatures {
         self.shapes.borrow_mut().insert(name, Type::Any);
         let ty = self.of_text(text);
         let ty = if self.registry.hands_over(name) { told(ty) } else { ty };
+        let ty = match (ty, self.registry.methods_of(name)) {
+            (Type::Shape(shape), methods @ Some(_)) => Type::Shape(Rc::new(Shape { methods, ..(*shape).clone() })),
+            (ty, _) => ty,
+        };
         self.shapes.borrow_mut().insert(name, ty.clone());
         Some(ty)
     }

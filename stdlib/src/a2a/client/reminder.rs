@@ -66,7 +66,7 @@ fn change_of(word: &str) -> Option<ReminderChange> {
 }
 
 /// Returns an event of a peer with names in snake_case. It may hold more than the fields of a reminder.
-fn inward(event: &Data) -> Data {
+pub(crate) fn inward(event: &Data) -> Data {
     renamed(event, |key| snake_case(key))
 }
 

@@ -108,7 +108,7 @@ fn said(status: &Status) -> Option<String> {
     status.message.as_ref().map(|message| message.text())
 }
 
-fn of_artifact(artifact: &Artifact) -> Data {
+pub(crate) fn of_artifact(artifact: &Artifact) -> Data {
     Data::dict([
         ("artifact_id", Data::from(&artifact.artifact_id)),
         ("name", artifact.name.as_ref().into()),
@@ -118,7 +118,7 @@ fn of_artifact(artifact: &Artifact) -> Data {
     ])
 }
 
-fn of_message(message: &Message) -> Data {
+pub(crate) fn of_message(message: &Message) -> Data {
     let role = match message.role {
         Role::User => "user",
         Role::Agent => "agent",
@@ -155,7 +155,7 @@ fn has_data(artifacts: &[&Artifact]) -> bool {
     artifacts.iter().any(|artifact| !last_data(&artifact.parts).is_nil())
 }
 
-fn last_data(parts: &[Part]) -> Data {
+pub(crate) fn last_data(parts: &[Part]) -> Data {
     let data = parts.iter().rev().find_map(|part| match &part.content {
         Content::Data(data) => Some(data.clone()),
         _ => None,

@@ -126,12 +126,12 @@ struct Going {
 }
 
 /// An id that nothing else has, in this run or another.
-pub(super) fn fresh(kind: &str) -> String {
+pub(crate) fn fresh(kind: &str) -> String {
     format!("{kind}_{}", uuid::Uuid::now_v7().simple())
 }
 
 /// Returns a script's message: its parts, and metadata.
-pub(super) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
+pub(crate) fn message(value: &Value, arg: usize, what: &str) -> Result<(Vec<Part>, Data), Box<Raise>> {
     const EXPECTED: &str = "a text, a list of parts or `{parts, metadata?}`";
     let nothing = || {
         Raise::error(PeerCode::Unsendable, format!("{what} is empty"))
@@ -192,7 +192,7 @@ fn of_said(part: hosting::Part) -> Part {
 }
 
 /// The option `metadata`.
-pub(super) fn own_metadata(reader: &OptionReader<'_>) -> Result<Data, Box<Raise>> {
+pub(crate) fn own_metadata(reader: &OptionReader<'_>) -> Result<Data, Box<Raise>> {
     let given = reader.value("metadata");
     if !given.is_nil() && given.as_dict().is_none() {
         let message = format!("`metadata` must be a dict, found {}", article(given.type_name()));
@@ -202,7 +202,7 @@ pub(super) fn own_metadata(reader: &OptionReader<'_>) -> Result<Data, Box<Raise>
 }
 
 /// The reminders that go with the message.
-fn specs(reader: &OptionReader<'_>) -> Result<Vec<Data>, Box<Raise>> {
+pub(crate) fn specs(reader: &OptionReader<'_>) -> Result<Vec<Data>, Box<Raise>> {
     let given = reader.value("reminders");
     let Some(list) = given.as_list() else {
         return match given {
@@ -224,7 +224,7 @@ fn specs(reader: &OptionReader<'_>) -> Result<Vec<Data>, Box<Raise>> {
 }
 
 /// Two dicts in one; the second one's word counts.
-fn merged(first: Data, second: &Data) -> Data {
+pub(crate) fn merged(first: Data, second: &Data) -> Data {
     let Some(entries) = second.as_dict() else { return first };
     let first = if first.is_nil() { Data::empty_dict() } else { first };
     entries.iter().fold(first, |all, (key, value)| all.with(key.clone(), value.clone()))

@@ -74,7 +74,7 @@ fn trusted(reader: &OptionReader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
     }
 }
 
-fn token(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<Arc<str>>, Box<Raise>> {
+pub(crate) fn token(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<Arc<str>>, Box<Raise>> {
     let (token, variable) = (reader.text("token")?, reader.text("token_env")?);
     let Some(variable) = variable else { return Ok(token) };
     let at_fault =

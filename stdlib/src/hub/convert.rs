@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
 use a2a::{Artifact, Content, Message, Part, Role, Status, Task, TaskState};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use hub::proto::a2a as proto;
 use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Timestamp, Value};
 use runtime::data::{Data, Entries};
 
 /// Returns the hub's form of a message.
-pub(super) fn message_to_proto(message: &Message) -> proto::Message {
+#[must_use]
+pub fn message_to_proto(message: &Message) -> proto::Message {
     let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or_default().to_owned();
     proto::Message {
         message_id: message.message_id.to_string(),
@@ -27,7 +28,7 @@ pub(super) fn message_to_proto(message: &Message) -> proto::Message {
     }
 }
 
-fn part_to_proto(part: &Part) -> proto::Part {
+pub(crate) fn part_to_proto(part: &Part) -> proto::Part {
     use proto::file_part::File;
     use proto::part::Part as Kind;
     let file = |file| {
@@ -54,7 +55,8 @@ fn part_to_proto(part: &Part) -> proto::Part {
 }
 
 /// Returns a dict as a struct.
-pub(super) fn struct_of(data: &Data) -> Option<Struct> {
+#[must_use]
+pub fn struct_of(data: &Data) -> Option<Struct> {
     let entries = data.as_dict()?;
     Some(Struct { fields: entries.iter().map(|(key, value)| (key.to_string(), value_of(value))).collect() })
 }
@@ -91,7 +93,7 @@ fn number(value: f64) -> Data {
     if whole as f64 == value && whole.unsigned_abs() < 1 << 53 { Data::Int(whole) } else { Data::Float(value) }
 }
 
-fn dict_of(dict: Struct) -> Data {
+pub(crate) fn dict_of(dict: Struct) -> Data {
     let mut entries = Entries::with_capacity(dict.fields.len());
     for (key, value) in dict.fields {
         entries.insert(key.into(), data_of(value));
@@ -108,7 +110,8 @@ fn some(text: String) -> Option<Arc<str>> {
 }
 
 /// Returns the model's form of a task.
-pub(super) fn task_of(task: proto::Task) -> Task {
+#[must_use]
+pub fn task_of(task: proto::Task) -> Task {
     let status = task.status.unwrap_or_default();
     Task {
         id: task.id.into(),
@@ -124,7 +127,7 @@ pub(super) fn task_of(task: proto::Task) -> Task {
     }
 }
 
-fn state_of(state: i32) -> TaskState {
+pub(crate) fn state_of(state: i32) -> TaskState {
     use proto::TaskState as Wire;
     match Wire::try_from(state) {
         Ok(Wire::Submitted) => TaskState::Submitted,
@@ -139,13 +142,13 @@ fn state_of(state: i32) -> TaskState {
     }
 }
 
-fn milliseconds(timestamp: Timestamp) -> Option<u64> {
+pub(crate) fn milliseconds(timestamp: Timestamp) -> Option<u64> {
     let seconds = u64::try_from(timestamp.seconds).ok()?;
     let nanos = u64::try_from(timestamp.nanos).ok()?;
     seconds.checked_mul(1_000)?.checked_add(nanos / 1_000_000)
 }
 
-fn message_of(message: proto::Message) -> Message {
+pub(crate) fn message_of(message: proto::Message) -> Message {
     Message {
         message_id: message.message_id.into(),
         context_id: some(message.context_id),
@@ -176,7 +179,7 @@ fn part_of(part: proto::Part) -> Option<Part> {
     Some(made)
 }
 
-fn artifact_of(artifact: proto::Artifact) -> Artifact {
+pub(crate) fn artifact_of(artifact: proto::Artifact) -> Artifact {
     Artifact {
         artifact_id: artifact.artifact_id.into(),
         name: some(artifact.name),

@@ -1,0 +1,67 @@
+//! `hub.…`: connections to hubs. `connection` has what they do, `task` what a worker does with a task.
+
+pub(super) mod connection;
+pub(super) mod task;
+
+use crate::Capability;
+use crate::here;
+use crate::hub::{ConnectSettings, HubClientCode, HubConnection, HubValue, Transport};
+use crate::options::OptionReader;
+use lang::builtins::args;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, RunCode, Wait};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+lang::builtins! { "hub" =>
+    /// Connects to a hub over gRPC, such as one of `harn serve hub`. The connection acts as the agent that it registers, or as the
+    /// option `agent`. `ca_file` has the certificate of an `https` hub in PEM. The connection is opened by the first request.
+    waits "connect(url: string, options: HubConnectOptions = nil) -> Hub" [caps = &[Capability::Net.right()]] connect;
+    /// A connection to the hub of this run, which is kept in memory and ends with the run. Each call returns another connection to
+    /// the same hub.
+    waits "local(options: HubConnectOptions = nil) -> Hub" local;
+}
+
+/// The default of `timeout_ms`.
+const TIMEOUT_MS: u64 = 30_000;
+
+fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let url: Arc<str> = args::str(args, 0)?.as_str().into();
+    let reader = OptionReader::peer(args, 1, "HubConnectOptions")?;
+    let world = here::world(cx)?;
+    let ca = match reader.text("ca_file")? {
+        None => None,
+        Some(_) if cx.isolate.is_denied(Capability::FsRead) => {
+            let message = "`ca_file` needs the capability `fs.read`, which this run does not have";
+            return Err(Raise::error(RunCode::Denied, message).about(1, "invalid `ca_file`"));
+        }
+        Some(path) => Some(std::fs::read(world.path(&path)).map_err(|error| {
+            Raise::error(RunCode::Outside, format!("cannot read `{path}`: {error}")).about(1, "invalid `ca_file`")
+        })?),
+    };
+    let token = super::a2a::token(cx, &reader)?;
+    let (agent, timeout) = (reader.text("agent")?, timeout(&reader)?);
+    Ok(Wait::new(async move {
+        let transport = Transport::remote(&url, ca).map_err(|why| {
+            Raise::error(HubClientCode::Unreachable, format!("cannot connect to `{url}`: {why}")).about(0, "this hub")
+        })?;
+        let settings = ConnectSettings { transport, url, token, agent, timeout };
+        Ok(HubValue::value(Rc::new(HubConnection::new(settings))))
+    }))
+}
+
+fn local(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = OptionReader::peer(args, 0, "HubConnectOptions")?;
+    let (agent, timeout) = (reader.text("agent")?, timeout(&reader)?);
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let transport = Transport::local(&world.services.local_hub);
+        let settings = ConnectSettings { transport, url: "local".into(), token: None, agent, timeout };
+        Ok(HubValue::value(Rc::new(HubConnection::new(settings))))
+    }))
+}
+
+fn timeout(reader: &OptionReader<'_>) -> Result<Duration, Box<Raise>> {
+    Ok(Duration::from_millis(reader.count("timeout_ms")?.unwrap_or(TIMEOUT_MS)))
+}

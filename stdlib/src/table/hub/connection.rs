@@ -1,0 +1,465 @@
+//! The methods of a connection to a hub.
+
+use crate::a2a::client::{reminder, shown};
+use crate::convert::{to_data, to_value};
+use crate::here;
+use crate::hub::client::incomplete;
+use crate::hub::convert::{message_to_proto, task_of};
+use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, Selection};
+use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue, of_status};
+use crate::options::OptionReader;
+use crate::rfc3339;
+use crate::table::a2a::message::{fresh, merged, message, own_metadata, specs};
+use crate::world::World;
+use a2a::{Message, Role};
+use hub::proto::a2a::{AgentCapabilities, AgentCard, AgentSkill, Task, TaskState};
+use hub::proto::agenthub::{
+    AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, Priority, PublishMessageRequest,
+    RegisterAgentRequest, SubscribeToAgentEventsRequest, SubscribeToMessagesRequest, SubscribeToTasksRequest,
+};
+use hub::proto::worker::{ClaimRequest, ListAgentsRequest, UnregisterAgentRequest};
+use lang::builtins::args;
+use lang::check::CheckCode;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::data::Data;
+use runtime::workers::propagation;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+lang::builtins! { "<hub>" =>
+    /// Registers an agent and returns the connection, which acts as this agent from now on. The id is the card's name, or that of
+    /// the token. `subscriptions` are the tags of broadcasts and the queues that it works for.
+    waits "register(hub: Hub, card: HubCard, options: HubRegisterOptions = nil) -> Hub" register;
+    /// Removes the agent of this connection from the hub.
+    waits "unregister(hub: Hub) -> nil" unregister;
+    /// Publishes a message and returns without waiting. It becomes a task for the agent `to`, for one worker of `queue`, or for
+    /// every agent with one of the `tags`; with `task_id` it is added to that task, and with `task: false` it stays a message.
+    waits "publish(hub: Hub, message: string | list<any> | dict, options: HubPublishOptions = nil) -> HubReceipt" publish;
+    /// Publishes a task like `publish`, waits until it is over or waits for input, and returns it.
+    waits "request(hub: Hub, message: string | list<any> | dict, options: HubRequestOptions = nil) -> A2aTask" request;
+    /// Waits until a task is over or waits for input, and returns it.
+    waits "wait(hub: Hub, task_id: string, options: {timeout_ms?: int} = nil) -> A2aTask" wait;
+    /// Waits for a task of a queue, or without one for a task that was sent to this agent, and leases it. Nil if none arrives
+    /// within `wait_ms`; without it the wait has no limit.
+    waits "claim(hub: Hub, queue: string = \"\", options: HubClaimOptions = nil) -> HubTask | nil" claim;
+    /// Yields the tasks that are sent to this agent, or those of `queue`, each leased to it: `for task in broker.tasks()`. Tasks of
+    /// other types than `types` are rejected. The stream ends after `idle_ms` without a task, by default never.
+    plain "tasks(hub: Hub, options: HubTasksOptions = nil) -> stream" tasks;
+    /// Yields tasks, their statuses and their artifacts as events, for the agent that sent them and for the one that does them. It
+    /// begins now, or after the `cursor` of an earlier event.
+    waits "updates(hub: Hub, options: HubEventsOptions = nil) -> stream" updates;
+    /// Yields the messages to this agent, of some `contexts` or `types` only.
+    waits "messages(hub: Hub, options: HubEventsOptions = nil) -> stream" messages;
+    /// Yields everything that concerns this agent, and registrations of agents.
+    waits "events(hub: Hub, options: HubEventsOptions = nil) -> stream" events;
+    /// Returns a task as it is now.
+    waits "get(hub: Hub, task_id: string, options: {history_length?: int} = nil) -> A2aTask" get;
+    /// Cancels a task and returns it.
+    waits "cancel(hub: Hub, task_id: string, reason: string = \"\") -> A2aTask" cancel;
+    /// Returns a page of tasks, the oldest first, and the token of the next page or nil.
+    waits "list(hub: Hub, options: HubListOptions = nil) -> HubTaskPage" list;
+    /// Returns the registered agents: `{agent, description, subscriptions, healthy}`.
+    waits "agents(hub: Hub) -> list<any>" agents;
+}
+
+/// The pauses between requests for the state of a task.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
+/// The default timeout of a task, in milliseconds.
+const TASK_TIMEOUT_MS: u64 = 600_000;
+
+/// Returns the connection in the first argument.
+fn connection(args: &[Value]) -> Result<Rc<HubConnection>, Box<Raise>> {
+    match args.first().and_then(Value::as_host::<HubValue>) {
+        Some(hub) => Ok(hub.0.clone()),
+        None => Err(args::mismatch(args, 0, "a hub").help("open a connection with `hub.connect(url)`")),
+    }
+}
+
+/// Runs requests over a connection.
+fn run<F, T>(cx: &Cx<'_>, work: F) -> Result<Wait, Box<Raise>>
+where
+    F: FnOnce(Rc<World>) -> T + 'static,
+    T: Future<Output = Result<Value, Box<Raise>>>,
+{
+    let world = here::world(cx)?;
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        work(world.clone()).await
+    }))
+}
+
+/// Sends a request to a service of the hub.
+macro_rules! ask {
+    ($hub:expr, $service:ident.$method:ident, $message:expr) => {
+        $hub.call($message, |request| {
+            let mut client = $hub.$service();
+            async move { client.$method(request).await }
+        })
+        .await
+    };
+}
+pub(super) use ask;
+
+fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let (hub, whole) = (connection(args)?, args[0].clone());
+    let card = OptionReader::peer(args, 1, "HubCard")?;
+    let reader = OptionReader::peer(args, 2, "HubRegisterOptions")?;
+    let text = |key: &str| card.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let name = text("name")?;
+    if name.is_empty() {
+        return Err(Raise::error(CheckCode::Key, "a card needs a `name`").about(1, "`name` is missing"));
+    }
+    if let Some(agent) = hub.agent().filter(|agent| **agent != *name) {
+        let message = format!("this connection acts as `{agent}`, so it cannot register `{name}`");
+        return Err(Raise::error(HubClientCode::NoAgent, message).help("open another connection for each agent"));
+    }
+    let skills = card.data("skills")?;
+    let request = RegisterAgentRequest {
+        agent_card: Some(AgentCard {
+            name,
+            description: text("description")?,
+            url: text("url")?,
+            version: text("version")?,
+            capabilities: Some(AgentCapabilities { streaming: true, ..AgentCapabilities::default() }),
+            skills: skills.as_list().unwrap_or_default().iter().map(skill).collect(),
+            ..AgentCard::default()
+        }),
+        subscriptions: texts(&reader, "subscriptions")?,
+        health_check_url: reader.text("health_check_url")?.as_deref().unwrap_or_default().to_owned(),
+    };
+    run(cx, |_| async move {
+        let response = ask!(hub, hub.register_agent, request)?;
+        hub.act_as(&response.agent_id);
+        Ok(whole)
+    })
+}
+
+fn skill(data: &Data) -> AgentSkill {
+    let text = |key: &str| data.get(key).as_str().unwrap_or_default().to_owned();
+    let texts = |key: &str| {
+        data.get(key).as_list().unwrap_or_default().iter().filter_map(Data::as_str).map(ToOwned::to_owned).collect()
+    };
+    let name = if text("name").is_empty() { text("id") } else { text("name") };
+    AgentSkill {
+        id: text("id"),
+        name,
+        description: text("description"),
+        tags: texts("tags"),
+        examples: texts("examples"),
+        ..AgentSkill::default()
+    }
+}
+
+fn texts(reader: &OptionReader<'_>, key: &str) -> Result<Vec<String>, Box<Raise>> {
+    Ok(reader.texts(key)?.iter().map(ToString::to_string).collect())
+}
+
+fn unregister(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let request = UnregisterAgentRequest { agent_id: hub.acting()? };
+    run(cx, |_| async move {
+        ask!(hub, worker.unregister_agent, request)?;
+        Ok(Value::Nil)
+    })
+}
+
+/// Reads a publication: the message and the options in the arguments 1 and 2.
+fn publication(
+    cx: &Cx<'_>,
+    args: &[Value],
+    hub: &HubConnection,
+    reader: &OptionReader<'_>,
+) -> Result<PublishMessageRequest, Box<Raise>> {
+    let world = here::world(cx)?;
+    let (parts, metadata) = message(&args[1], 1, "a message")?;
+    let mut metadata = merged(metadata, &own_metadata(reader)?);
+    for key in ["queue", "parent_task_id", "max_attempts"] {
+        let value = reader.data(key)?;
+        if !value.is_nil() {
+            metadata = merged(metadata, &Data::dict([(key, value)]));
+        }
+    }
+    if let Some(deadline) = deadline(reader)? {
+        metadata = merged(metadata, &Data::dict([("deadline", Data::from(deadline))]));
+    }
+    let mut reminders = specs(reader)?;
+    if !reader.has("task_id") && reader.flag("inherit")?.unwrap_or(true) {
+        let session = here::session(cx).or_else(|| world.current_session());
+        let handed = session.map(|session| propagation::hand_over(&session)).unwrap_or_default();
+        reminders.splice(0..0, reminder::inherited(&handed));
+    }
+    let id = reader.text("message_id")?.map_or_else(|| fresh("msg"), |id| id.to_string());
+    let mut said = Message::new(Role::User, id, parts);
+    said.metadata = reminder::attach(metadata, reminders);
+    said.context_id = Some(reader.text("context_id")?.unwrap_or_else(|| fresh("ctx").into()));
+    let is_task = !reader.has("task") || reader.flag("task")?.unwrap_or(true);
+    said.task_id = match reader.text("task_id")? {
+        // The task has a context already.
+        Some(known) => {
+            said.context_id = reader.text("context_id")?;
+            Some(known)
+        }
+        None => is_task.then(|| fresh("task").into()),
+    };
+    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let routing = AgentEventMetadata {
+        from_agent_id: hub.acting()?,
+        to_agent_id: text("to")?,
+        event_type: text("type")?,
+        subscriptions: texts(reader, "tags")?,
+        priority: priority(reader)? as i32,
+    };
+    Ok(PublishMessageRequest { message: Some(message_to_proto(&said)), routing: Some(routing) })
+}
+
+fn priority(reader: &OptionReader<'_>) -> Result<Priority, Box<Raise>> {
+    Ok(match reader.text("priority")?.as_deref() {
+        None => Priority::Unspecified,
+        Some("low") => Priority::Low,
+        Some("medium") => Priority::Medium,
+        Some("high") => Priority::High,
+        Some("critical") => Priority::Critical,
+        Some(other) => {
+            let message = format!("`priority` must be \"low\", \"medium\", \"high\" or \"critical\", found {other:?}");
+            return Err(Raise::error(CheckCode::Values, message).about(reader.arg(), "invalid `priority`"));
+        }
+    })
+}
+
+/// Reads the option `deadline` as RFC 3339.
+fn deadline(reader: &OptionReader<'_>) -> Result<Option<String>, Box<Raise>> {
+    match reader.value("deadline") {
+        Value::Nil => Ok(None),
+        Value::Int(ms) if ms >= 0 => Ok(Some(rfc3339(ms.unsigned_abs()))),
+        Value::Str(text) => Ok(Some(text.to_string())),
+        _ => Err(Raise::error(CheckCode::Type, "`deadline` is not a time")
+            .about(reader.arg(), "invalid `deadline`")
+            .help("write milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339")),
+    }
+}
+
+async fn send(hub: &HubConnection, request: PublishMessageRequest) -> Result<Data, Box<Raise>> {
+    let sent = request.message.clone().unwrap_or_default();
+    let response = ask!(hub, hub.publish_message, request)?;
+    let some = |text: String| Some(text).filter(|text| !text.is_empty());
+    Ok(Data::dict([
+        ("task_id", Data::from(some(sent.task_id))),
+        ("message_id", sent.message_id.into()),
+        ("context_id", sent.context_id.into()),
+        ("event_id", response.event_id.into()),
+    ]))
+}
+
+fn publish(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let reader = OptionReader::peer(args, 2, "HubPublishOptions")?;
+    let request = publication(cx, args, &hub, &reader)?;
+    run(cx, |_| async move { Ok(to_value(&send(&hub, request).await?)) })
+}
+
+fn request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let reader = OptionReader::peer(args, 2, "HubRequestOptions")?;
+    let timeout_ms = reader.count("timeout_ms")?.unwrap_or(TASK_TIMEOUT_MS);
+    let request = publication(cx, args, &hub, &reader)?;
+    run(cx, move |_| async move {
+        let receipt = send(&hub, request).await?;
+        let task_id = receipt.get("task_id").as_str().unwrap_or_default().to_owned();
+        settled(&hub, task_id, timeout_ms).await
+    })
+}
+
+fn wait(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let timeout = args::opt_dict(args, 2)?.and_then(|options| options.get_str("timeout_ms")).and_then(Value::as_int);
+    let timeout_ms = timeout.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(TASK_TIMEOUT_MS);
+    run(cx, move |_| async move { settled(&hub, task_id, timeout_ms).await })
+}
+
+/// Waits until a task is over, or waits for its requester.
+async fn settled(hub: &HubConnection, task_id: String, timeout_ms: u64) -> Result<Value, Box<Raise>> {
+    let (end, mut pause) = (Instant::now() + Duration::from_millis(timeout_ms.min(u64::from(u32::MAX))), PAUSES.0);
+    loop {
+        let request = GetTaskRequest { task_id: task_id.clone(), history_length: 0 };
+        let task = task_of(ask!(hub, hub.get_task, request)?);
+        if task.status.state.is_terminal() || task.status.state.is_interrupted() {
+            return Ok(to_value(&shown::of_task(&task)));
+        }
+        if Instant::now() >= end {
+            let message = format!("the task is {} after {timeout_ms} ms", task.status.state);
+            return Err(Raise::error(HubClientCode::Timeout, message)
+                .field("task_id", task_id.as_str())
+                .help("allow more time with `timeout_ms`, or wait for it again with `wait`"));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+/// Reads the options of claims.
+fn claims(hub: Rc<HubConnection>, queue: String, reader: &OptionReader<'_>) -> Result<Claims, Box<Raise>> {
+    let time = |key: &str| {
+        let ms: Option<u64> = reader.count(key)?;
+        Ok::<_, Box<Raise>>(ms.and_then(|ms| prost_types::Duration::try_from(Duration::from_millis(ms)).ok()))
+    };
+    let request = ClaimRequest {
+        agent_id: hub.acting()?,
+        queue,
+        lease: time("lease_ms")?,
+        estimate: time("estimate_ms")?,
+        wait: None,
+    };
+    Ok(Claims { connection: hub, request, types: Vec::new(), idle: None })
+}
+
+fn claim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let queue = args::opt_str(args, 1)?.map(ToString::to_string).unwrap_or_default();
+    let reader = OptionReader::peer(args, 2, "HubClaimOptions")?;
+    let mut claims = claims(hub, queue, &reader)?;
+    claims.idle = reader.count("wait_ms")?.map(Duration::from_millis);
+    run(cx, |_| async move { Ok(claims.next().await?.map_or(Value::Nil, HubTask::value)) })
+}
+
+fn tasks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let hub = connection(args)?;
+    let reader = OptionReader::peer(args, 1, "HubTasksOptions")?;
+    let queue = reader.text("queue")?.as_deref().unwrap_or_default().to_owned();
+    let mut claims = claims(hub, queue, &reader)?;
+    claims.types = texts(&reader, "types")?;
+    claims.idle = reader.count("idle_ms")?.map(Duration::from_millis);
+    Ok(HubStream::value(HubSource::Claims(claims), here::world(cx)?.clock.clone()))
+}
+
+/// Opens a subscription.
+fn subscribe(
+    cx: &Cx<'_>,
+    args: &[Value],
+    select: impl FnOnce(String, &OptionReader<'_>) -> Result<Selection, Box<Raise>>,
+) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let reader = OptionReader::peer(args, 1, "HubEventsOptions")?;
+    let selection = select(hub.acting()?, &reader)?;
+    let cursor = reader.text("cursor")?.map(|cursor| cursor.to_string());
+    run(cx, |world| async move {
+        let mut subscription = HubSubscription { connection: hub, selection, cursor, open: None };
+        let opened = subscription.open().await;
+        opened.map_err(|status| of_status(subscription.connection.url(), &status))?;
+        Ok(HubStream::value(HubSource::Events(Box::new(subscription)), world.clock.clone()))
+    })
+}
+
+fn updates(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    subscribe(cx, args, |agent_id, reader| {
+        let (task_types, states) = (texts(reader, "types")?, states(reader)?);
+        Ok(Selection::Tasks(SubscribeToTasksRequest { agent_id, task_types, states }))
+    })
+}
+
+fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    subscribe(cx, args, |agent_id, reader| {
+        let (message_types, contexts) = (texts(reader, "types")?, texts(reader, "contexts")?);
+        Ok(Selection::Messages(SubscribeToMessagesRequest { agent_id, message_types, contexts }))
+    })
+}
+
+fn events(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    subscribe(cx, args, |agent_id, reader| {
+        let event_types = texts(reader, "types")?;
+        Ok(Selection::Events(SubscribeToAgentEventsRequest { agent_id, event_types }))
+    })
+}
+
+/// Reads the option `states`.
+fn states(reader: &OptionReader<'_>) -> Result<Vec<i32>, Box<Raise>> {
+    const NAMES: [(&str, TaskState); 8] = [
+        ("submitted", TaskState::Submitted),
+        ("working", TaskState::Working),
+        ("completed", TaskState::Completed),
+        ("failed", TaskState::Failed),
+        ("canceled", TaskState::Cancelled),
+        ("input-required", TaskState::InputRequired),
+        ("rejected", TaskState::Rejected),
+        ("auth-required", TaskState::AuthRequired),
+    ];
+    let read = |word: String| match NAMES.iter().find(|(name, _)| *name == word) {
+        Some((_, state)) => Ok(*state as i32),
+        None => {
+            let raise = Raise::error(CheckCode::Values, format!("unknown state `{word}`"));
+            let raise = raise.about(reader.arg(), "invalid `states`");
+            Err(match nearest(&word, NAMES.map(|(name, _)| name)) {
+                Some(near) => raise.help(format!("did you mean `{near}`?")),
+                None => raise,
+            })
+        }
+    };
+    texts(reader, "states")?.into_iter().map(read).collect()
+}
+
+fn shown_task(task: Task) -> Data {
+    shown::of_task(&task_of(task))
+}
+
+fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let length = args::opt_dict(args, 2)?.and_then(|options| options.get_str("history_length")).and_then(Value::as_int);
+    let history_length = length.map_or(0, |n| i32::try_from(n).unwrap_or(i32::MAX));
+    let request = GetTaskRequest { task_id, history_length };
+    run(cx, |_| async move { Ok(to_value(&shown_task(ask!(hub, hub.get_task, request)?))) })
+}
+
+fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let reason = args::opt_str(args, 2)?.map(ToString::to_string).unwrap_or_default();
+    let request = CancelTaskRequest { task_id, reason };
+    run(cx, |_| async move { Ok(to_value(&shown_task(ask!(hub, hub.cancel_task, request)?))) })
+}
+
+fn list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    let reader = OptionReader::peer(args, 1, "HubListOptions")?;
+    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let request = ListTasksRequest {
+        agent_id: text("agent")?,
+        context_id: text("context_id")?,
+        states: states(&reader)?,
+        page_size: reader.count("page_size")?.unwrap_or(0),
+        page_token: text("page_token")?,
+    };
+    run(cx, |_| async move {
+        let page = ask!(hub, hub.list_tasks, request)?;
+        let token = Some(page.next_page_token).filter(|token| !token.is_empty());
+        let tasks: Vec<Data> = page.tasks.into_iter().map(shown_task).collect();
+        Ok(to_value(&Data::dict([("tasks", Data::list(tasks)), ("next_page_token", token.into())])))
+    })
+}
+
+fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(args)?;
+    run(cx, |_| async move {
+        let listed = ask!(hub, worker.list_agents, ListAgentsRequest {})?;
+        let agent = |agent: hub::proto::worker::RegisteredAgent| {
+            let subscriptions = agent.subscriptions.into_iter().map(Data::from);
+            Data::dict([
+                ("agent", Data::from(agent.agent_id)),
+                ("description", agent.agent_card.unwrap_or_default().description.into()),
+                ("subscriptions", Data::list(subscriptions)),
+                ("healthy", agent.healthy.into()),
+            ])
+        };
+        Ok(to_value(&Data::list(listed.agents.into_iter().map(agent))))
+    })
+}
+
+/// Returns the parts and the metadata of a result that a script wrote, as data.
+pub(super) fn result(value: &Value, arg: usize) -> Result<Vec<a2a::Part>, Box<Raise>> {
+    let _ = to_data(value).map_err(|raise| raise.about(arg, ""))?;
+    Ok(message(value, arg, "a result")?.0)
+}
+
+/// Returns the error of a response without a field.
+pub(super) fn lacks(hub: &HubConnection, field: &str) -> Box<Raise> {
+    incomplete(hub.url(), field)
+}

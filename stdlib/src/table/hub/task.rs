@@ -1,0 +1,282 @@
+//! The methods of a leased task.
+
+use super::connection::{ask, lacks, result};
+use crate::fault::of_reminder;
+use crate::here;
+use crate::hub::convert::{message_to_proto, milliseconds, part_to_proto, struct_of};
+use crate::hub::{HubConnection, HubTask};
+use crate::options::OptionReader;
+use crate::table::a2a::message::fresh;
+use a2a::{Message, Part, Role};
+use hub::proto::a2a::{Artifact, TaskState, TaskStatus};
+use hub::proto::agenthub::{
+    AgentEventMetadata, PublishTaskArtifactRequest, PublishTaskUpdateRequest, TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+};
+use hub::proto::worker::{FinishRequest, ProgressRequest, RejectRequest, RejectionReason, RenewRequest};
+use lang::builtins::args;
+use lang::check::CheckCode;
+use lang::diagnostic::nearest;
+use lang::value::Value;
+use lang::vm::{Cx, Raise, Wait};
+use runtime::clock::Clock;
+use runtime::ids::Ids;
+use runtime::reminder::Reminder;
+use runtime::workers::propagation;
+use std::cell::Cell;
+use std::rc::Rc;
+
+lang::builtins! { "<hub_task>" =>
+    /// Reports that the agent works on the task, with a text for the sender. `progress`, `artifact`, `complete` and `fail` do so too.
+    waits "accept(task: HubTask, text: string = \"\") -> nil" accept;
+    /// Refuses a task that is not accepted yet. The reason is `UNSUPPORTED_TASK_TYPE`, `CAPACITY_EXCEEDED`, `DEADLINE_IMPOSSIBLE`,
+    /// `INVALID_PARAMETERS` or `RESOURCE_UNAVAILABLE`. A task of a queue goes to another worker.
+    waits "reject(task: HubTask, reason: string, detail: string = \"\") -> nil" reject;
+    /// Reports partial results and extends the lease. A later attempt gets the last `resume_token`.
+    waits "progress(task: HubTask, progress: HubProgress) -> nil" progress;
+    /// Adds an artifact to the task, or more parts to one.
+    waits "artifact(task: HubTask, artifact: TaskArtifact) -> nil" artifact;
+    /// Completes the task. The result is the artifact `answer`.
+    waits "complete(task: HubTask, result: string | list<any> | dict = nil) -> nil" complete;
+    /// Fails the task.
+    waits "fail(task: HubTask, reason: string) -> nil" fail;
+    /// Extends the lease, by `lease_ms` or its first duration, and returns its end in milliseconds since 1970.
+    waits "renew(task: HubTask, lease_ms: int = nil) -> int" renew;
+    /// Opens a session with the reminders that came with the task, and returns its id for the option `session_id` of a loop.
+    plain "session(task: HubTask) -> string" session;
+}
+
+/// The hub, the ids and the lease that requests about a task need.
+struct TaskHandle {
+    hub: Rc<HubConnection>,
+    task_id: String,
+    context_id: String,
+    lease_id: String,
+    accepted: Rc<Cell<bool>>,
+}
+
+fn task(args: &[Value]) -> Result<&HubTask, Box<Raise>> {
+    let misfit = || args::mismatch(args, 0, "a task of a hub").help("`tasks` and `claim` of a hub return them");
+    args.first().and_then(Value::as_host::<HubTask>).ok_or_else(misfit)
+}
+
+impl TaskHandle {
+    fn of(args: &[Value]) -> Result<TaskHandle, Box<Raise>> {
+        let task = task(args)?;
+        Ok(TaskHandle {
+            hub: task.connection.clone(),
+            task_id: task.id(),
+            context_id: task.text("context_id"),
+            lease_id: task.lease_id.clone(),
+            accepted: task.accepted.clone(),
+        })
+    }
+
+    fn routing(&self) -> Result<AgentEventMetadata, Box<Raise>> {
+        Ok(AgentEventMetadata { from_agent_id: self.hub.acting()?, ..AgentEventMetadata::default() })
+    }
+
+    /// Returns a message about the task.
+    fn message(&self, text: &str) -> hub::proto::a2a::Message {
+        let mut message = Message::new(Role::Agent, fresh("msg"), vec![Part::text(text)]);
+        message.task_id = Some(self.task_id.as_str().into());
+        message.context_id =
+            Some(self.context_id.as_str().into()).filter(|context: &std::sync::Arc<str>| !context.is_empty());
+        message_to_proto(&message)
+    }
+
+    /// Extends the lease, which fails if it is lost.
+    async fn renew(&self, lease_ms: Option<u64>) -> Result<hub::proto::worker::Lease, Box<Raise>> {
+        let lease =
+            lease_ms.map(std::time::Duration::from_millis).and_then(|time| prost_types::Duration::try_from(time).ok());
+        let request = RenewRequest {
+            agent_id: self.hub.acting()?,
+            task_id: self.task_id.clone(),
+            lease_id: self.lease_id.clone(),
+            lease,
+        };
+        ask!(self.hub, worker.renew, request)
+    }
+
+    /// Reports the state WORKING, unless that is done. The lease is checked first: an update has none, and would take a task that
+    /// another attempt must get.
+    async fn accept(&self, text: &str) -> Result<(), Box<Raise>> {
+        if self.accepted.get() && text.is_empty() {
+            return Ok(());
+        }
+        self.renew(None).await?;
+        let update = (!text.is_empty()).then(|| self.message(text));
+        let status = TaskStatus { state: TaskState::Working as i32, update, timestamp: None };
+        let update = TaskStatusUpdateEvent {
+            task_id: self.task_id.clone(),
+            context_id: self.context_id.clone(),
+            status: Some(status),
+            ..TaskStatusUpdateEvent::default()
+        };
+        let request = PublishTaskUpdateRequest { update: Some(update), routing: Some(self.routing()?) };
+        ask!(self.hub, hub.publish_task_update, request)?;
+        self.accepted.set(true);
+        Ok(())
+    }
+
+    async fn finish(
+        &self,
+        state: TaskState,
+        update: Option<hub::proto::a2a::Message>,
+        artifacts: Vec<Artifact>,
+    ) -> Result<Value, Box<Raise>> {
+        self.accept("").await?;
+        let request = FinishRequest {
+            agent_id: self.hub.acting()?,
+            task_id: self.task_id.clone(),
+            lease_id: self.lease_id.clone(),
+            state: state as i32,
+            update,
+            artifacts,
+        };
+        ask!(self.hub, worker.finish, request)?;
+        Ok(Value::Nil)
+    }
+}
+
+/// Runs requests about the task in the first argument.
+fn run<F, T>(cx: &Cx<'_>, args: &[Value], work: F) -> Result<Wait, Box<Raise>>
+where
+    F: FnOnce(TaskHandle) -> T + 'static,
+    T: Future<Output = Result<Value, Box<Raise>>>,
+{
+    let (handle, world) = (TaskHandle::of(args)?, here::world(cx)?);
+    Ok(Wait::new(async move {
+        let _outside = world.clock.outside();
+        work(handle).await
+    }))
+}
+
+fn accept(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let text = args::opt_str(args, 1)?.map(ToString::to_string).unwrap_or_default();
+    run(cx, args, |task| async move { task.accept(&text).await.map(|()| Value::Nil) })
+}
+
+const REASONS: [(&str, RejectionReason); 5] = [
+    ("UNSUPPORTED_TASK_TYPE", RejectionReason::UnsupportedTaskType),
+    ("CAPACITY_EXCEEDED", RejectionReason::CapacityExceeded),
+    ("DEADLINE_IMPOSSIBLE", RejectionReason::DeadlineImpossible),
+    ("INVALID_PARAMETERS", RejectionReason::InvalidParameters),
+    ("RESOURCE_UNAVAILABLE", RejectionReason::ResourceUnavailable),
+];
+
+fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let word = args::str(args, 1)?.to_string();
+    let text = args::opt_str(args, 2)?.map(ToString::to_string).unwrap_or_default();
+    let Some((_, reason)) = REASONS.iter().find(|(name, _)| *name == word) else {
+        let raise = Raise::error(CheckCode::Values, format!("unknown rejection reason `{word}`")).about(1, "");
+        return Err(match nearest(&word, REASONS.map(|(name, _)| name)) {
+            Some(near) => raise.help(format!("did you mean `{near}`?")),
+            None => raise.help(format!("the reasons are {}", REASONS.map(|(name, _)| name).join(", "))),
+        });
+    };
+    run(cx, args, move |task| async move {
+        let request = RejectRequest {
+            agent_id: task.hub.acting()?,
+            task_id: task.task_id.clone(),
+            lease_id: task.lease_id.clone(),
+            reason: *reason as i32,
+            text,
+        };
+        ask!(task.hub, worker.reject, request)?;
+        Ok(Value::Nil)
+    })
+}
+
+fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = OptionReader::peer(args, 1, "HubProgress")?;
+    let portion = match reader.value("portion") {
+        Value::Nil => 0.0,
+        value => value.as_number().ok_or_else(|| {
+            Raise::error(CheckCode::Type, "`portion` must be a number from 0 to 1").about(1, "invalid `portion`")
+        })?,
+    };
+    let data = struct_of(&reader.data("data")?);
+    let resume_token = reader.text("resume_token")?.as_deref().unwrap_or_default().to_owned();
+    run(cx, args, move |task| async move {
+        let request = ProgressRequest {
+            agent_id: task.hub.acting()?,
+            task_id: task.task_id.clone(),
+            lease_id: task.lease_id.clone(),
+            portion,
+            data,
+            resume_token,
+        };
+        ask!(task.hub, worker.progress, request)?;
+        task.accepted.set(true);
+        Ok(Value::Nil)
+    })
+}
+
+fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reader = OptionReader::peer(args, 1, "TaskArtifact")?;
+    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let parts = result(&reader.value("parts"), 1)?;
+    let artifact = Artifact {
+        artifact_id: text("id")?,
+        name: text("name")?,
+        description: text("description")?,
+        parts: parts.iter().map(part_to_proto).collect(),
+        metadata: struct_of(&reader.data("metadata")?),
+        extensions: Vec::new(),
+    };
+    let append = reader.flag("append")?;
+    let last_chunk = reader.flag("last_chunk")?.unwrap_or(append.is_none());
+    run(cx, args, move |task| async move {
+        task.accept("").await?;
+        let update = TaskArtifactUpdateEvent {
+            task_id: task.task_id.clone(),
+            context_id: task.context_id.clone(),
+            artifact: Some(artifact),
+            append: append == Some(true),
+            last_chunk,
+            metadata: None,
+        };
+        let request = PublishTaskArtifactRequest { artifact: Some(update), routing: Some(task.routing()?) };
+        ask!(task.hub, hub.publish_task_artifact, request)?;
+        Ok(Value::Nil)
+    })
+}
+
+fn complete(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let artifacts = match args.get(1) {
+        None | Some(Value::Nil) => Vec::new(),
+        Some(value) => {
+            let parts = result(value, 1)?.iter().map(part_to_proto).collect();
+            let (artifact_id, name) = ("answer".to_owned(), "answer".to_owned());
+            vec![Artifact { artifact_id, name, parts, ..Artifact::default() }]
+        }
+    };
+    run(cx, args, |task| async move { task.finish(TaskState::Completed, None, artifacts).await })
+}
+
+fn fail(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let reason = args::str(args, 1)?.to_string();
+    run(cx, args, |task| async move {
+        let message = task.message(&reason);
+        task.finish(TaskState::Failed, Some(message), Vec::new()).await
+    })
+}
+
+fn renew(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let lease_ms = args.get(1).and_then(Value::as_int).and_then(|ms| u64::try_from(ms).ok());
+    run(cx, args, move |task| async move {
+        let lease = task.renew(lease_ms).await?;
+        let until = lease.expires.and_then(milliseconds).and_then(|ms| i64::try_from(ms).ok());
+        until.map(Value::Int).ok_or_else(|| lacks(&task.hub, "expires"))
+    })
+}
+
+fn session(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (task, world) = (task(args)?, here::world(cx)?);
+    let fresh = || world.random.ids.next_text(world.clock.now_ms());
+    let handed = Reminder::list_from_handed(task.reminders(), None, fresh).map_err(|error| of_reminder(&error))?;
+    let session = world.agents.sessions.open(None, world.clock.now_ms());
+    propagation::seed(&session, &here::scope(cx, &world), &handed);
+    Ok(Value::str(session.id()))
+}
