@@ -1,7 +1,7 @@
 //! Policy about reminders, from a project and from the file that `HARN_POLICY` names.
 
 use crate::diff::diff;
-use crate::harn::{Outcome, harn_with_input, root, scratch};
+use crate::harn::{Outcome, harn_in, harn_with_input, root, scratch};
 use std::fs;
 
 const FOLDER: &str = "examples/policy";
@@ -106,4 +106,66 @@ fn a_refused_reminder_is_in_the_trace_and_its_provider_hears_of_it() {
     let trace = harn_with_input(&["trace", log.to_str().unwrap()], b"", &[]);
     let line = "dropped before it became a reminder (policy): the id `nagger` is forbidden (`nag*`)";
     assert!(trace.out.contains(line), "{}", trace.out);
+}
+
+/// A server whose tool reminds its client, and a loop that calls the tool once.
+const REMINDING: &str = r#"/// Works.
+pub pipeline work() -> string {
+  mcp.remind({body: "The index is stale.", tags: ["index"], dedupe_key: "stale", ttl_turns: 2})
+  return "done"
+}
+"#;
+const REMINDED: &str = r#"llm_mock({tool_calls: [{name: "h__work", arguments: {}}]})
+llm_mock({text: "ok"})
+let server = {name: "h", command: "harn", args: ["serve", "mcp", args()[0]], protocol: args()[1], reminders: true}
+agent_loop("go", nil, {provider: "mock", mcp_servers: [server]})?
+println(llm_mock_calls().last().system)
+"#;
+
+#[test]
+fn each_rule_applies_to_the_reminders_of_mcp_servers() {
+    let (served, folder) = (scratch("policy-mcp-server").join("server.harn"), scratch("policy-mcp"));
+    fs::write(&served, REMINDING).unwrap();
+    fs::write(folder.join("loop.harn"), REMINDED).unwrap();
+    let managed = folder.join("managed.toml");
+    // A rule, and the reason for which it refuses the reminder; none if the reminder is shown.
+    let rules = [
+        ("forbid_ids = [\"st*\"]", Some("the id `stale` is forbidden (`st*`)")),
+        ("forbid_ids = [\"index\"]", None),
+        ("forbid_tags = [\"mcp:h\"]", Some("the tag `mcp:h` is forbidden (`mcp:h`)")),
+        ("forbid_tags = [\"index\"]", Some("the tag `index` is forbidden (`index`)")),
+        ("forbid_sources = [\"mcp\"]", Some("reminders of the source `mcp` are forbidden")),
+        ("forbid_sources = [\"peer\", \"pipeline\"]", None),
+        ("sources.host.max_body = 5", None),
+        ("force = [{body = \"Be brief.\"}]", None),
+        ("sources.mcp.max_body = \"18 B\"", Some("the body has 19 bytes")),
+        ("sources.mcp.max_body = \"19 B\"", None),
+        ("sources.mcp.role_hint = [\"user_block\"]", Some("may not use the role_hint `system`")),
+        ("sources.mcp.role_hint = [\"system\"]", None),
+        ("mark_untrusted = true", None),
+    ];
+    for (rule, reason) in rules {
+        for (is_managed, era) in [(false, "2026-07-28"), (true, "2025-11-25")] {
+            let policy = format!("[reminders.policy]\n{rule}\n");
+            fs::write(folder.join("harn.toml"), if is_managed { "" } else { &policy }).unwrap();
+            crate::harn::trust(&folder);
+            fs::write(&managed, if is_managed { &policy } else { "" }).unwrap();
+            let env = [("HARN_POLICY", managed.to_str().unwrap())];
+            let line = ["run", "loop.harn", "--", served.to_str().unwrap(), era];
+            let outcome = harn_in(&folder, &line, b"", &env);
+            let place = format!("{rule}, {era}: {}{}", outcome.out, outcome.err);
+            assert_eq!(outcome.code, Some(0), "{place}");
+            match reason {
+                Some(reason) => {
+                    assert_eq!(outcome.out, "nil\n", "{place}");
+                    assert!(outcome.err.contains("refused by policy") && outcome.err.contains(reason), "{place}");
+                }
+                None => {
+                    assert!(outcome.out.contains("The index is stale."), "{place}");
+                    let mark = outcome.out.contains("[untrusted origin: mcp]");
+                    assert_eq!((mark, outcome.err.as_str()), (rule.starts_with("mark"), ""), "{place}");
+                }
+            }
+        }
+    }
 }

@@ -75,6 +75,11 @@ impl ReminderBridge {
         UseGuard { bridge: self.clone(), session: Rc::downgrade(session) }
     }
 
+    /// Returns whether a loop uses the server now.
+    pub(super) fn is_used(&self) -> bool {
+        !self.sessions.borrow().is_empty()
+    }
+
     /// Returns whether reminders are polled.
     pub(super) fn is_polled(&self) -> bool {
         self.poller.borrow().is_some()

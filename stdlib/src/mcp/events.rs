@@ -1,5 +1,6 @@
 //! Reminders as events: in the form of the protocol without sessions a server cannot send them by itself, so occurrences of
-//! its event type `reminder` (the extension of SEP-3415) are polled while loops use the server.
+//! its event type `reminder` (the extension of SEP-3415) are polled while loops use the server, and after each call of a tool,
+//! so that what the tool reminded of is in the next prompt.
 
 use super::servers::McpServer;
 use mcp::McpErrorKind;
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Weak;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 /// The event type of reminders.
 const EVENT_TYPE: &str = "reminder";
@@ -16,6 +17,8 @@ const EVENT_TYPE: &str = "reminder";
 const PAUSE: Duration = Duration::from_secs(5);
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
+/// How long a call waits for the reminders of its tool.
+const WAIT: Duration = Duration::from_secs(2);
 /// The number of events in one answer.
 const MAX_EVENTS: i64 = 50;
 /// The number of ids that are remembered: an event may be delivered again.
@@ -23,21 +26,22 @@ const MAX_KNOWN: usize = 256;
 
 /// The state of a subscription.
 #[derive(Default)]
-struct EventCursor {
+pub(super) struct EventCursor {
     /// The position after the last event; nil begins now.
     cursor: Data,
     known: VecDeque<Arc<str>>,
+    /// Whether the server said that it has no reminders.
+    is_refused: bool,
 }
 
 /// Polls the reminders of a server until it is gone, or says that it has none.
 pub(super) async fn poll(server: Weak<McpServer>) {
-    let mut position = EventCursor::default();
     loop {
         let pause = match server.upgrade() {
             None => return,
             // A server that ended is started by the next call of a tool, not by this.
             Some(server) if !server.client.is_connected() => PAUSE,
-            Some(server) => match position.next(&server).await {
+            Some(server) => match server.events.lock().await.next(&server).await {
                 Some(pause) => pause,
                 None => return,
             },
@@ -46,9 +50,28 @@ pub(super) async fn poll(server: Weak<McpServer>) {
     }
 }
 
+/// Sets the position before a call, so that the reminders of its tool come after it.
+pub(super) async fn begin(server: &McpServer) {
+    let begin = async {
+        let mut position = server.events.lock().await;
+        if position.cursor.is_nil() {
+            position.next(server).await;
+        }
+    };
+    let _ = timeout(WAIT, begin).await;
+}
+
+/// Takes the reminders of a call that has ended. What comes later, or takes longer, is polled.
+pub(super) async fn catch_up(server: &McpServer) {
+    let _ = timeout(WAIT, async { server.events.lock().await.next(server).await }).await;
+}
+
 impl EventCursor {
     /// Takes the next events, and returns the pause before the next poll.
     async fn next(&mut self, server: &McpServer) -> Option<Duration> {
+        if self.is_refused {
+            return None;
+        }
         let params = Data::dict_of_present([
             ("name", Data::from(EVENT_TYPE)),
             ("arguments", Data::empty_dict()),
@@ -59,6 +82,7 @@ impl EventCursor {
             Ok(result) => result,
             Err(error) if error.kind == McpErrorKind::Answer => {
                 tracing::debug!(server = &*server.spec.name, "no reminders as events: {error}");
+                self.is_refused = true;
                 return None;
             }
             Err(_) => return Some(LONGEST),

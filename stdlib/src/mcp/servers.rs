@@ -4,7 +4,7 @@ use super::access::{allowed, variable};
 use super::bridge::{ReminderBridge, UseGuard};
 use super::codes::McpCode;
 use super::error::of_spec;
-use super::events;
+use super::events::{self, EventCursor};
 use super::launch::ProgramLauncher;
 use super::oauth::token_store;
 use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_name};
@@ -14,7 +14,7 @@ use crate::world::World;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
 use lang::vm::{Cx, Function, Isolate, Raise};
-use mcp::{Authorizer, Client, ClientSettings, Endpoint, Era, HttpEndpoint};
+use mcp::{Authorizer, Client, ClientSettings, Endpoint, Era, HttpEndpoint, McpError};
 use providers::web::Web;
 use runtime::data::Data;
 use runtime::session::Session;
@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Mutex;
 use tokio::task::spawn_local;
 
 /// The servers of a run.
@@ -40,16 +41,45 @@ pub(crate) struct McpServer {
     pub(crate) client: Client,
     pub(super) user: ServerUser,
     bridge: Rc<ReminderBridge>,
+    /// The position in the reminders that the server offers as events.
+    pub(super) events: Mutex<EventCursor>,
 }
 
 impl McpServer {
     /// Sends the server's reminders to a session until the guard is dropped.
     pub(crate) fn used_by(self: &Rc<Self>, session: &Rc<Session>) -> UseGuard {
+        let guard = self.bridge.used_by(session);
+        self.poll_events();
+        guard
+    }
+
+    /// Begins to poll the reminders of the server if it offers them as events and a loop uses it. Returns whether they are
+    /// polled.
+    fn poll_events(self: &Rc<Self>) -> bool {
         let has_events = || self.client.info().is_some_and(|info| info.era == Era::Stateless && info.has_events());
-        if self.spec.reminders.enabled && !self.bridge.is_polled() && has_events() {
+        let is_polled = self.spec.reminders.enabled && self.bridge.is_used() && has_events();
+        if is_polled && !self.bridge.is_polled() {
             self.bridge.polled_by(&spawn_local(events::poll(Rc::downgrade(self))));
         }
-        self.bridge.used_by(session)
+        is_polled
+    }
+
+    /// Makes a call of a tool, and takes the reminders of the tool before its result is used.
+    pub(super) async fn with_reminders<T>(
+        self: &Rc<Self>,
+        call: impl Future<Output = Result<T, McpError>>,
+    ) -> Result<T, McpError> {
+        if self.spec.reminders.enabled && self.bridge.is_used() {
+            // A server whose tools are stored in the project may not run yet.
+            self.client.connect().await?;
+        }
+        if !self.poll_events() {
+            return call.await;
+        }
+        events::begin(self).await;
+        let result = call.await;
+        events::catch_up(self).await;
+        result
     }
 
     /// Takes a reminder of the server.
@@ -110,7 +140,7 @@ impl McpServers {
         };
         let bridge = Rc::new(ReminderBridge::new(world, spec.name.clone(), spec.reminders));
         let client = Client::new(settings, endpoint, bridge.clone());
-        let server = Rc::new(McpServer { client, user, bridge, spec });
+        let server = Rc::new(McpServer { client, user, bridge, spec, events: Mutex::default() });
         // One of the same name ends, unless a call still uses it.
         self.servers.borrow_mut().insert(server.spec.name.clone(), server.clone());
         Ok(server)

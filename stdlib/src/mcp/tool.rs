@@ -63,8 +63,9 @@ impl ToolResult {
     }
 }
 
-async fn call_tool(server: &McpServer, info: &ToolInfo, arguments: Data) -> Result<ToolResult, McpError> {
-    let result = server.client.call_tool(&info.name, arguments, &info.input_schema, server.user()).await?;
+async fn call_tool(server: &Rc<McpServer>, info: &ToolInfo, arguments: Data) -> Result<ToolResult, McpError> {
+    let call = server.client.call_tool(&info.name, arguments, &info.input_schema, server.user());
+    let result = server.with_reminders(call).await?;
     let data = result.get("structuredContent").clone();
     let mut text = text_of(result.get("content").as_list().unwrap_or_default());
     if text.is_empty() && !data.is_nil() {
@@ -85,7 +86,11 @@ async fn call_tool(server: &McpServer, info: &ToolInfo, arguments: Data) -> Resu
 }
 
 /// Calls a tool by the name that its server has for it, with checked arguments.
-pub(crate) async fn checked_call(server: &McpServer, name: &str, arguments: Data) -> Result<ToolResult, Box<Raise>> {
+pub(crate) async fn checked_call(
+    server: &Rc<McpServer>,
+    name: &str,
+    arguments: Data,
+) -> Result<ToolResult, Box<Raise>> {
     let of = |error: &McpError| of_mcp(&server.spec.name, error).about(0, "this server");
     let list = server.client.tools().await.map_err(|error| of(&error))?;
     let Some(info) = list.tools.iter().find(|tool| &*tool.name == name && is_offered(server, tool)) else {

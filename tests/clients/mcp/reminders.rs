@@ -31,6 +31,15 @@ fn a_reminder_reaches_the_next_prompt_with_its_provenance() {
 }
 
 #[test]
+fn a_reminder_of_a_tool_that_is_an_event_reaches_the_next_prompt() {
+    let outcome = reminded("new", "reminds", "reminders: true");
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("1\nbridge [index, mcp:h] system 2 s\n", ""));
+    // What came before the loop is not shown to it.
+    let outcome = reminded("new", "reminds", "reminders: false");
+    assert_eq!((outcome.out.as_str(), outcome.err.as_str()), ("0\n", ""));
+}
+
+#[test]
 fn a_reminder_that_is_an_event_reaches_the_prompt_after_the_next_poll() {
     let script = r#"let server = SERVER_AND, reminders: true}
 with_llm_script([llm_tool_call("h__work", {}), llm_text("ok")], { ->
@@ -74,57 +83,4 @@ fn an_invalid_reminder_is_dropped_with_a_warning() {
     let outcome = reminded("old", "reminds-wrong", "reminders: true");
     assert_eq!(outcome.out, "0\n", "{}", outcome.err);
     assert!(outcome.err.contains("HARN-MCP-113") && outcome.err.contains("propagate"), "{}", outcome.err);
-}
-
-/// Lets a server remind under a managed policy. Returns the run, which prints whether the next prompt has the reminder, and
-/// the details of the records of dropped reminders.
-fn under_policy(name: &str, policy: &str) -> Outcome {
-    let folder = crate::harn::scratch(&format!("mcp-policy-{name}"));
-    let (managed, file) = (folder.join("managed.toml"), folder.join("main.harn"));
-    std::fs::write(&managed, policy).unwrap();
-    let script = r#"let server = {
-  name: "h", command: "python3", args: ["tests/mcp/hostile.py", "old", "reminds"], reminders: true,
-}
-with_llm_script([llm_tool_call("h__work", {}), llm_text("ok")], { ->
-  agent_loop("go", nil, {provider: "mock", session_id: "s", mcp_servers: [server]})
-  let prompt = json_stringify(llm_mock_calls().last())
-  println(prompt.contains("The index is stale ("), prompt.contains("untrusted"), prompt.contains("Be brief."))
-})
-for entry in event_log.read({topic: "transcript.reminder.lifecycle"}).filter({ e -> e.kind == "transcript.reminder.dropped" }) {
-  println(entry.payload.reason, entry.payload.detail)
-}
-"#;
-    std::fs::write(&file, script).unwrap();
-    let args = ["run", "--timeout", "60s", file.to_str().unwrap()];
-    crate::harn::harn_in(crate::harn::root(), &args, b"", &[("HARN_POLICY", managed.to_str().unwrap())])
-}
-
-#[test]
-fn a_policy_refuses_reminders_of_servers() {
-    for (name, policy, rule) in [
-        ("source", "forbid_sources = [\"mcp\"]", "the source `mcp` are forbidden"),
-        ("tag", "forbid_tags = [\"mcp:*\"]", "the tag `mcp:h` is forbidden"),
-        ("own-tag", "forbid_tags = [\"ind*\"]", "the tag `index` is forbidden"),
-        ("body", "sources.mcp.max_body = 5", "may use at most 5"),
-        ("role", "sources.mcp.role_hint = [\"user_block\"]", "may not use the role_hint `system`"),
-    ] {
-        let outcome = under_policy(name, &format!("[reminders.policy]\n{policy}\n"));
-        let lines: Vec<&str> = outcome.out.lines().collect();
-        assert_eq!(lines.first(), Some(&"false false false"), "{name}: {outcome:?}");
-        assert!(lines.iter().any(|line| line.starts_with("policy") && line.contains(rule)), "{name}: {outcome:?}");
-        assert!(outcome.err.contains("HARN-MCP-113"), "{name}: {outcome:?}");
-    }
-}
-
-#[test]
-fn a_policy_that_does_not_mean_servers_leaves_their_reminders() {
-    for (name, policy, shown) in [
-        ("other", "forbid_sources = [\"peer\"]\nforbid_tags = [\"mcp:other\"]", "true false false"),
-        ("host", "sources.host.max_body = 5", "true false false"),
-        ("marks", "mark_untrusted = true", "true true false"),
-        ("force", "force = [{body = \"Be brief.\"}]", "true false true"),
-    ] {
-        let outcome = under_policy(name, &format!("[reminders.policy]\n{policy}\n"));
-        assert_eq!((outcome.out.as_str(), outcome.err.as_str()), (format!("{shown}\n").as_str(), ""), "{name}");
-    }
 }
