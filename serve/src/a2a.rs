@@ -26,6 +26,7 @@ pub mod store;
 pub mod tasks;
 
 pub(crate) use card::{AgentCard, CardUrl};
+pub(crate) use clock::now_ms;
 pub use codes::A2aCode;
 pub use error::Refusal;
 pub(crate) use error::{RpcError, code, shortened};

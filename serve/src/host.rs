@@ -16,6 +16,7 @@
 //!   its client.
 //! - [`Mode`]: the permission policy of a session's tools. `policy`: the calls that need a permission.
 //!   `permission`: asks the peer for one. `permission_scope`: the later calls that an answer covers.
+//!   `permission_decision`: records who decided, and why.
 //! - `worker`: a thread and its sessions. `offer`: a session that waits for a worker. `session`: the lifecycle of a
 //!   session. `show`: the events of a session.
 //! - `stored_opening`: sessions that survive the process.
@@ -29,6 +30,7 @@ mod mode;
 mod offer;
 mod peer;
 mod permission;
+mod permission_decision;
 mod permission_scope;
 mod policy;
 mod prompt;

@@ -142,7 +142,8 @@ impl SpanBuilder {
             | Topic::Shown
             | Topic::Task
             | Topic::TaskContent
-            | Topic::Hub => false,
+            | Topic::Hub
+            | Topic::Channel => false,
         }
     }
 

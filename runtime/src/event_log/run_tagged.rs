@@ -8,7 +8,7 @@ use crate::seam::{Answer, Outcome};
 
 use super::{
     DurableFuture, EventLog, InterceptedLog, LogReservation, NewRecord, RecordInterceptor, RecordPosition, SharedLog,
-    Ticket,
+    Ticket, Topic,
 };
 
 /// The header that names the run.
@@ -66,7 +66,8 @@ struct RunHeaders {
 
 impl RunHeaders {
     fn stamped(&self, mut record: NewRecord) -> NewRecord {
-        if record.headers.is_nil() && OWN.iter().any(|own| record.topic.starts_with(own)) {
+        let is_own = OWN.iter().any(|own| record.topic.starts_with(own)) || *record.topic == *Topic::Channel.as_str();
+        if record.headers.is_nil() && is_own {
             record.headers = self.headers.clone();
         }
         record
@@ -96,13 +97,13 @@ mod tests {
             let (topic, kind, payload) = (topic.into(), "k".into(), Data::Nil.into());
             NewRecord { topic, kind, payload, headers: Data::Nil, occurred_at_ms: 0 }
         };
-        for topic in ["transcript.turn", "session.injection", "mine"] {
+        for topic in ["transcript.turn", "session.injection", "channel", "channels"] {
             log.append(record(topic));
             shared.put(record(topic));
         }
         let headers: Vec<_> =
             log.read(&RecordFilter::default(), 9).unwrap().iter().map(|r| r.headers.to_json()).collect();
         let run = r#"{"run_id":"r1"}"#;
-        assert_eq!(headers, [run, run, run, run, "null", "null"]);
+        assert_eq!(headers, [run, run, run, run, run, run, "null", "null"]);
     }
 }

@@ -32,12 +32,22 @@ words! {
         TaskContent = "a2a.content",
         /// The changes of a hub's state.
         Hub = "hub.change",
+        /// Decisions about permissions, with who decided and why.
+        Channel = "channel",
     }
 }
 
 impl Topic {
     /// The beginnings of topics that scripts cannot write to.
-    pub const RESERVED: [&'static str; 4] = ["transcript.", "session.", "a2a.", "hub."];
+    pub const RESERVED: [&'static str; 5] = ["transcript.", "session.", "a2a.", "hub.", "channel."];
+
+    /// Returns the beginning that reserves a topic for the runtime; `None` if scripts can write to it.
+    #[must_use]
+    pub fn reservation(name: &str) -> Option<&'static str> {
+        Topic::RESERVED.into_iter().find(|reserved| {
+            name.starts_with(reserved) || reserved.strip_suffix('.') == Some(name) && Topic::named(name).is_some()
+        })
+    }
 
     /// Returns the topic with this name; `None` if scripts chose it.
     #[must_use]
@@ -91,7 +101,7 @@ mod tests {
     #[test]
     fn every_topic_is_reserved_and_found_by_its_name_and_its_kinds() {
         for topic in Topic::ALL.iter().copied() {
-            assert!(Topic::RESERVED.iter().any(|reserved| topic.as_str().starts_with(reserved)), "{topic}");
+            assert!(Topic::reservation(topic.as_str()).is_some(), "{topic}");
             assert_eq!(Topic::named(topic.as_str()), Some(topic));
             assert_eq!(&**topic.shared(), topic.as_str());
             let kind = topic.kind("word");
@@ -101,5 +111,7 @@ mod tests {
         assert_eq!(Topic::Reminder.kind("fired"), "transcript.reminder.fired");
         assert_eq!((Topic::named("deploys"), Topic::of_kind("deploys"), Topic::of_kind("a.b")), (None, None, None));
         assert_eq!(Topic::Turn.word_of("transcript.turning"), None);
+        assert_eq!(Topic::reservation("channel"), Some("channel."));
+        assert_eq!([Topic::reservation("channels"), Topic::reservation("session")], [None, None]);
     }
 }

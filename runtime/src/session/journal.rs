@@ -71,7 +71,8 @@ impl Conversation {
                 | Topic::Shown
                 | Topic::Task
                 | Topic::TaskContent
-                | Topic::Hub,
+                | Topic::Hub
+                | Topic::Channel,
                 _,
             ) => {}
         }

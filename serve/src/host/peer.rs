@@ -60,3 +60,17 @@ pub enum Verdict {
     /// The peer gave no usable answer, for this reason. It counts as a refusal.
     Unusable(Arc<str>),
 }
+
+impl Verdict {
+    /// Returns the word for records.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Verdict::AllowOnce => "allow_once",
+            Verdict::AllowAlways => "allow_always",
+            Verdict::RejectOnce => "reject_once",
+            Verdict::RejectAlways => "reject_always",
+            Verdict::Cancelled => "cancelled",
+            Verdict::Unusable(_) => "unusable",
+        }
+    }
+}

@@ -10,6 +10,7 @@ use runtime::event_log::{NewRecord, Topic};
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 
+use super::permission_decision::{DecisionSource, PermissionDecisions};
 use super::policy::demand;
 use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
 
@@ -21,14 +22,20 @@ pub(super) struct SessionApprover {
     session_id: Arc<str>,
     mode: Arc<Mutex<Arc<str>>>,
     peer: Arc<dyn Peer>,
+    decisions: PermissionDecisions,
     /// Answers for the rest of the session: whether a scope is allowed.
     always: RefCell<HashMap<PermissionScope, bool>>,
 }
 
 impl SessionApprover {
     /// Creates the approver of a session. `mode` holds the session's current mode.
-    pub(super) fn new(session_id: Arc<str>, mode: Arc<Mutex<Arc<str>>>, peer: Arc<dyn Peer>) -> SessionApprover {
-        SessionApprover { session_id, mode, peer, always: RefCell::default() }
+    pub(super) fn new(
+        session_id: Arc<str>,
+        mode: Arc<Mutex<Arc<str>>>,
+        peer: Arc<dyn Peer>,
+        decisions: PermissionDecisions,
+    ) -> SessionApprover {
+        SessionApprover { session_id, mode, peer, decisions, always: RefCell::default() }
     }
 
     /// Returns the permit for a call that needs no question.
@@ -79,19 +86,12 @@ impl SessionApprover {
 
     /// Records the answer, before the tool runs.
     fn record(&self, turn: Turn<'_>, call: &ToolCall, scope: &PermissionScope, verdict: &Verdict) {
-        let (answer, is_always) = match verdict {
-            Verdict::AllowOnce => ("allow_once", false),
-            Verdict::AllowAlways => ("allow_always", true),
-            Verdict::RejectOnce => ("reject_once", false),
-            Verdict::RejectAlways => ("reject_always", true),
-            Verdict::Cancelled => ("cancelled", false),
-            Verdict::Unusable(_) => ("unusable", false),
-        };
+        let is_always = matches!(verdict, Verdict::AllowAlways | Verdict::RejectAlways);
         let payload = Data::dict([
             ("session_id", Data::from(&self.session_id)),
             ("tool_call_id", (&call.id).into()),
             ("tool", (&call.name).into()),
-            ("answer", answer.into()),
+            ("answer", verdict.word().into()),
             ("scope", if is_always { scope.to_data() } else { Data::Nil }),
         ]);
         turn.scope.log.append(NewRecord {
@@ -101,6 +101,8 @@ impl SessionApprover {
             headers: Data::Nil,
             occurred_at_ms: turn.scope.clock.now_ms(),
         });
+        let scope = is_always.then_some(scope);
+        self.decisions.record(call, verdict.word(), DecisionSource::of(verdict), scope);
     }
 }
 
@@ -112,8 +114,12 @@ fn always(decided: &str, scope: &PermissionScope) -> Arc<str> {
 }
 
 impl Approver for SessionApprover {
-    fn demand(&self, tool: &ToolSpec, _: &ToolCall) -> ApprovalDemand {
-        demand(Mode::of(&self.mode), tool)
+    fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> ApprovalDemand {
+        let demand = demand(Mode::of(&self.mode), tool);
+        if matches!(demand, ApprovalDemand::Refused(_)) {
+            self.decisions.record(call, Verdict::RejectOnce.word(), DecisionSource::Policy, None);
+        }
+        demand
     }
 
     fn ask<'a>(
@@ -126,6 +132,8 @@ impl Approver for SessionApprover {
     ) -> Answer<'a, PermissionOutcome> {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
+            let verdict = if permit.allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
+            self.decisions.record(call, verdict.word(), DecisionSource::Policy, None);
             return Answer::Now(permit);
         }
         let answer = self.peer.permit(PermissionQuestion {
@@ -197,8 +205,10 @@ mod tests {
         fn new(verdicts: impl Into<Vec<Verdict>>) -> PermissionBench {
             let peer = Arc::new(VerdictPeer { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
             let mode = Arc::new(Mutex::new("ask".into()));
-            let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone());
-            PermissionBench { peer, mode, approver, log: MemoryLog::new() }
+            let log = MemoryLog::new();
+            let decisions = PermissionDecisions::new("s".into(), "acp", Arc::new(log.clone()));
+            let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone(), decisions);
+            PermissionBench { peer, mode, approver, log }
         }
 
         fn ask(&self, tool: &str) -> (bool, String) {
@@ -213,6 +223,13 @@ mod tests {
             let reason = "why".into();
             let permit = self.approver.ask(turn, &spec, &call, None, &reason).get().now_or_never().unwrap();
             (permit.allow, permit.reason.unwrap_or_default().to_string())
+        }
+
+        /// Returns a field of every decision on the log.
+        fn decided(&self, path: &str) -> Vec<String> {
+            let records = self.log.read(&RecordFilter::topic(Topic::Channel), 99).unwrap();
+            assert!(records.iter().all(|record| &*record.kind == "channel.permission"));
+            records.iter().map(|record| record.payload.to_data().at(path).to_text().to_string()).collect()
         }
 
         fn asked(&self) -> usize {
@@ -245,10 +262,65 @@ mod tests {
         assert_eq!(bench.asked(), 1);
         assert!(!shell("rm x") && !shell("ls; rm x"), "an answer for `ls` does not let `rm` run");
         assert_eq!(bench.asked(), 3);
-        let records = bench.log.read(&RecordFilter::default(), 9).unwrap();
+        let records = bench.log.read(&RecordFilter::topic(Topic::Permission), 9).unwrap();
         let read = |key: &str| records.iter().map(|it| it.payload.to_data().get(key).to_json()).collect::<Vec<_>>();
         assert_eq!(read("answer"), [r#""allow_always""#, r#""reject_once""#, r#""reject_once""#]);
         assert_eq!(read("scope"), [r#"{"command":"ls","tool":"shell"}"#, "null", "null"]);
+    }
+
+    #[test]
+    fn the_peer_that_requested_a_permission_is_recorded() {
+        let bench = PermissionBench::new([Verdict::AllowOnce, Verdict::AllowOnce]);
+        bench.ask("a");
+        bench.ask("a");
+        assert_eq!(bench.decided("requested_by"), ["s", "s"]);
+        let requests = bench.decided("request");
+        assert!(requests[0] != requests[1] && requests.iter().all(|id| id.starts_with("perm-")), "{requests:?}");
+    }
+
+    #[test]
+    fn the_call_that_a_decision_applies_to_is_recorded() {
+        let bench = PermissionBench::new([Verdict::AllowOnce]);
+        bench.ask("a");
+        let applies_to = ["session_id", "tool", "tool_call_id"].map(|key| bench.decided(&format!("applies_to.{key}")));
+        assert_eq!(applies_to, [["s"], ["a"], ["c"]]);
+    }
+
+    #[test]
+    fn the_side_that_decided_is_recorded() {
+        let bench = PermissionBench::new([Verdict::RejectAlways]);
+        bench.ask("a");
+        bench.ask("a");
+        assert_eq!(bench.decided("side"), ["remote", "local"]);
+        assert_eq!(bench.decided("decided_by"), ["acp", "runtime"]);
+        assert_eq!(bench.decided("verdict"), ["reject_always", "reject_once"]);
+    }
+
+    #[test]
+    fn the_source_of_a_decision_is_recorded() {
+        let bench = PermissionBench::new([Verdict::AllowOnce, Verdict::Cancelled, Verdict::Unusable("why".into())]);
+        for _ in 0..3 {
+            bench.ask("a");
+        }
+        *bench.mode.lock().unwrap() = "auto".into();
+        bench.ask("a");
+        *bench.mode.lock().unwrap() = "plan".into();
+        let mut editor = ToolSpec::new("a", "", Data::Nil);
+        editor.annotations = Data::dict([("kind", Data::from("edit"))]);
+        let demand = bench.approver.demand(&editor, &ToolCall::new("c", "a", Data::Nil));
+        assert!(matches!(demand, ApprovalDemand::Refused(_)));
+        assert_eq!(bench.decided("source"), ["user", "user", "policy", "policy", "policy"]);
+        assert_eq!(bench.decided("verdict"), ["allow_once", "cancelled", "unusable", "allow_once", "reject_once"]);
+    }
+
+    #[test]
+    fn whether_a_decision_is_channel_scoped_is_recorded() {
+        let bench = PermissionBench::new([Verdict::AllowOnce, Verdict::AllowAlways]);
+        bench.ask("a");
+        bench.ask("a");
+        assert_eq!(bench.decided("scope.holds"), ["once", "session"]);
+        assert_eq!(bench.decided("scope.covers.tool"), ["", "a"]);
+        assert_eq!(bench.decided("scope.channel_scoped"), ["false", "false"]);
     }
 
     #[test]

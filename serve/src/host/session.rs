@@ -21,6 +21,7 @@ use crate::metrics::CountedLog;
 
 use super::mailbox::{Mailbox, PendingPrompt, QuestionFate, SideRequest};
 use super::permission::SessionApprover;
+use super::permission_decision::PermissionDecisions;
 use super::show::SessionReporter;
 use super::worker::SessionOpening;
 use super::{
@@ -105,7 +106,9 @@ impl HostedSession {
         peer: Arc<dyn Peer>,
     ) -> HostedSession {
         let id = mailbox.id().clone();
-        let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone()));
+        let log = log_of(served, &id);
+        let decisions = PermissionDecisions::new(id.clone(), served.protocol, log.clone());
+        let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone(), decisions));
         let room = room(&peer, &id);
         let shown = SessionReporter::new(id.clone(), peer, mailbox.journal().cloned(), served.metrics.clone());
         let hosting = Rc::new(Hosting {
@@ -122,7 +125,6 @@ impl HostedSession {
             talk: HostExchange::default(),
         });
         let options = (served.run)();
-        let log = log_of(served, mailbox.id());
         let options = RunOptions {
             log: Some(log.here()),
             live: Some(shown.clone().live()),

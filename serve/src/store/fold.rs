@@ -65,7 +65,8 @@ impl SessionFold {
             | Topic::Permission
             | Topic::Task
             | Topic::TaskContent
-            | Topic::Hub => Ok(()),
+            | Topic::Hub
+            | Topic::Channel => Ok(()),
         };
         if let Err(why) = read {
             let (id, cursor, kind) = (self.id.clone(), record.cursor, record.kind.clone());

@@ -32,7 +32,7 @@ fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         return Err(Raise::error(RunCode::Value, "a record needs a topic").about(0, "blank"));
     }
     // What audit and replay read must come from the runtime alone.
-    if let Some(reserved) = Topic::RESERVED.into_iter().find(|reserved| topic.starts_with(reserved)) {
+    if let Some(reserved) = Topic::reservation(&topic) {
         let message = format!("the topic `{topic}` is reserved for the runtime; scripts cannot write to it");
         return Err(Raise::error(RunCode::Value, message)
             .about(0, "reserved")

@@ -103,7 +103,8 @@ impl TaskFold {
             | Topic::Permission
             | Topic::Life
             | Topic::Shown
-            | Topic::Hub => Ok(()),
+            | Topic::Hub
+            | Topic::Channel => Ok(()),
         };
         if let Err(why) = read {
             let (kind, cursor) = (&record.kind, record.cursor);

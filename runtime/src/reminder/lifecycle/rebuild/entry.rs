@@ -63,7 +63,8 @@ pub(super) fn read(record: &Record) -> EntryReading {
         | Topic::Shown
         | Topic::Task
         | Topic::TaskContent
-        | Topic::Hub => return EntryReading::Foreign,
+        | Topic::Hub
+        | Topic::Channel => return EntryReading::Foreign,
     };
     let whole = read.and_then(|entry| Ok((text(&record.payload, "session_id")?, entry)));
     match whole {
