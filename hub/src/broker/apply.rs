@@ -1,5 +1,6 @@
 //! Applying a change to the state. The result depends on the change and the state only, so that a replay repeats it.
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use prost::Message as _;
@@ -22,6 +23,7 @@ impl Broker {
             seen(self.events(change));
         }
         if let Some(receipt) = &batch.receipt {
+            self.drop_receipts(receipt.at_ms);
             self.keep_receipt(receipt.clone());
         }
     }
@@ -36,8 +38,8 @@ impl Broker {
         self.receipt_order.push_back((receipt.at_ms, key.clone()));
         self.receipts.insert(key, receipt);
         while self.receipts.len() > self.options.max_dedupe {
-            let Some((_, oldest)) = self.receipt_order.pop_front() else { return };
-            self.receipts.remove(&oldest);
+            let Some((at_ms, oldest)) = self.receipt_order.pop_front() else { return };
+            self.drop_receipt(at_ms, oldest);
         }
     }
 
@@ -46,9 +48,19 @@ impl Broker {
         while let Some((at_ms, _)) = self.receipt_order.front()
             && at_ms.saturating_add(self.options.dedupe_ms) <= now_ms
         {
-            if let Some((_, key)) = self.receipt_order.pop_front() {
-                self.receipts.remove(&key);
+            if let Some((at_ms, key)) = self.receipt_order.pop_front() {
+                self.drop_receipt(at_ms, key);
             }
+        }
+    }
+
+    /// Drops the result of a message, unless a later message with the same id has replaced it. That happens when a hub
+    /// reads its store with a longer dedupe time than the one with which it was written.
+    fn drop_receipt(&mut self, at_ms: u64, key: (String, String)) {
+        if let Entry::Occupied(kept) = self.receipts.entry(key)
+            && kept.get().at_ms <= at_ms
+        {
+            kept.remove();
         }
     }
 

@@ -214,6 +214,29 @@ fn a_message_id_is_the_dedupe_key_for_24_hours() {
 }
 
 #[test]
+fn a_restart_keeps_the_result_of_a_reused_message_id() {
+    const DAY: u64 = 24 * 3_600_000;
+    let mut bench = Bench::new(BrokerOptions { max_dedupe: 2, ..BrokerOptions::default() });
+    bench.register("w", &[]);
+    let reused = || message("", "boss", "w").id("m");
+    let first = bench.publish(reused()).unwrap();
+    bench.now_ms = START + DAY;
+    let other = bench.publish(message("", "boss", "w").id("other")).unwrap();
+    let second = bench.publish(reused()).unwrap();
+    assert_ne!(first, second);
+    for dedupe_ms in [DAY, 2 * DAY - 2] {
+        let mut restarted = Bench::new(BrokerOptions { dedupe_ms, ..bench.broker.options().clone() });
+        bench.batches.iter().for_each(|batch| restarted.broker.replay(batch, |_| {}));
+        restarted.now_ms = START + 2 * DAY - 1;
+        assert_eq!(restarted.publish(reused()).unwrap(), second, "deduplicated for {dedupe_ms} ms");
+        // The oldest result makes room, which is not that of the reused id.
+        restarted.publish(message("", "boss", "w").id("third")).unwrap();
+        assert_eq!(restarted.publish(reused()).unwrap(), second, "deduplicated for {dedupe_ms} ms");
+        assert_ne!(restarted.publish(message("", "boss", "w").id("other")).unwrap(), other);
+    }
+}
+
+#[test]
 fn a_repeated_update_answers_with_the_first_result() {
     let mut bench = Bench::with(&["w"]);
     bench.send("t", "w");
