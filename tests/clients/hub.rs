@@ -1,5 +1,10 @@
 //! `harn serve hub`, driven by agents in Python whose protos are written after the documentation of the wire and compiled by
 //! `grpcio-tools`.
+//!
+//! - [`chaos`]: workers and hubs that are killed. [`wire`]: slow subscribers, TLS, dead letters and the limit of connections.
+
+mod chaos;
+mod wire;
 
 use crate::harn::{root, scratch};
 use crate::packages::python;
@@ -36,7 +41,7 @@ impl RunningHub {
             log.read_to_string(&mut line).unwrap();
             panic!("the hub does not serve: {line}");
         };
-        let grpc = grpc.trim_start_matches("http://").trim_end_matches(',').to_owned();
+        let grpc = grpc.trim_end_matches(',').trim_start_matches("http://").trim_start_matches("https://").to_owned();
         RunningHub { child, grpc, http: http.to_owned(), _log: log }
     }
 
@@ -49,6 +54,12 @@ impl RunningHub {
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();
         text
+    }
+
+    /// Ends it with SIGKILL.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// Stops it by a signal, and returns its exit code.

@@ -10,7 +10,7 @@ use runtime::event_log::{LogError, SqliteOptions};
 
 use crate::common::{PublishExt, message, published, status};
 
-pub(crate) fn folder(name: &str) -> PathBuf {
+fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("harn-hub-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder

@@ -3,7 +3,6 @@
 
 mod common;
 
-mod chaos;
 mod crash;
 mod delivery;
 mod model;

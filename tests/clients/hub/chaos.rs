@@ -1,38 +1,38 @@
-//! Chaos: a hub on a file is killed with SIGKILL again and again, with workers that die in the middle of their tasks.
+//! Chaos: `harn serve hub` on a file is killed with SIGKILL again and again, and so are the processes of its workers.
 //!
-//! The hub is this test binary in a process of its own, which reports what its clients saw. Afterwards the file is
-//! checked against the reports: no task is lost, none is finished twice, every attempt was recorded before its worker
-//! saw the task, and tasks of one context are handed out in order.
+//! The workers are this test binary in processes of their own, which report what they saw. Afterwards the file is checked
+//! against the reports: no task is lost, none is finished twice, every attempt was recorded before its worker saw the
+//! task, and tasks of one context are stored in the order of their sender and handed out in that order.
 //!
 //! It takes 60 s beside the other tests; `HUB_CHAOS_SECONDS=600` makes it longer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command as Process, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hub::Hub;
 use hub::broker::change::{Change, ChangeKind};
 use hub::broker::task::is_final;
-use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind};
 use hub::proto::a2a::TaskState;
+use hub::proto::worker::{Claim, ClaimRequest, FinishRequest, ProgressRequest};
 use hub::store::{SqliteStore, Store};
 use runtime::event_log::SqliteOptions;
+use tonic::{Code, Status};
 
-use crate::common::{PublishExt, message, status};
-use crate::crash::folder;
+use super::RunningHub;
+use super::wire::{Clients, queued, seconds};
+use crate::harn::scratch;
 
-const WORKERS: u64 = 8;
+const WORKERS: usize = 6;
 const CONTEXTS: u64 = 5;
-const LEASE_MS: u64 = 300;
-
-fn options() -> BrokerOptions {
-    BrokerOptions { lease_ms: LEASE_MS, max_attempts: 1_000_000, max_finished: 10_000_000, ..BrokerOptions::default() }
-}
+const LEASE: Duration = Duration::from_secs(1);
+const ARGS: &[&str] =
+    &["--store", "sqlite:hub.db", "--lease", "1s", "--max-attempts", "1000", "--max-finished", "100000000"];
 
 /// Observations of the clients of all hubs.
 #[derive(Default)]
@@ -40,7 +40,7 @@ struct Reports {
     published: BTreeSet<u64>,
     claimed: BTreeSet<(u64, u32)>,
     done: BTreeSet<u64>,
-    ready: bool,
+    failed: Vec<String>,
 }
 
 impl Reports {
@@ -49,14 +49,18 @@ impl Reports {
         let word = words.next();
         let mut number = || words.next().and_then(|word| word.parse().ok());
         match word {
-            Some("ready") => self.ready = true,
-            Some("published") => self.published.extend(number()),
             Some("claimed") => {
                 let task = number();
                 let attempt = number().and_then(|attempt| u32::try_from(attempt).ok());
                 self.claimed.extend(task.zip(attempt));
             }
-            Some("done") => self.done.extend(number()),
+            Some("done") => {
+                let task: Option<u64> = number();
+                if task.is_some_and(|task| !self.done.insert(task)) {
+                    self.failed.push(format!("finished twice: {line}"));
+                }
+            }
+            Some("failed") => self.failed.push(line.to_owned()),
             _ => {}
         }
     }
@@ -64,101 +68,168 @@ impl Reports {
 
 #[test]
 fn no_task_is_lost_or_finished_twice_when_workers_and_hubs_are_killed() {
-    let folder = folder("chaos");
-    let path = folder.join("hub.db");
+    let folder = scratch("hub-chaos");
     let seconds = std::env::var("HUB_CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     let end = Instant::now() + Duration::from_secs(seconds);
     let reports = Arc::new(Mutex::new(Reports::default()));
-    let mut kills = 0;
+    let mut hub = start(&folder);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let publisher = {
+        let (reports, is_over, address) = (reports.clone(), is_over.clone(), address(&folder));
+        thread::spawn(move || block_on(publish(&address, &reports, &is_over)))
+    };
+    let mut workers: Vec<_> = (0..WORKERS).map(|place| Worker::start(&folder, place, &reports)).collect();
+    let (mut kills, mut lost) = (0, 0);
+    let mut next_kill = Instant::now() + Duration::from_secs(2);
     while Instant::now() < end {
-        let next = reports.lock().unwrap().published.last().map_or(0, |last| last + 1);
-        let (mut hub, reader) = start(&path, &next.to_string(), &reports);
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while !reports.lock().unwrap().ready {
-            assert!(Instant::now() < deadline, "the hub did not open its file");
-            thread::sleep(Duration::from_millis(5));
+        thread::sleep(Duration::from_millis(270));
+        let place = lost % WORKERS;
+        workers.push(Worker::start(&folder, place, &reports));
+        workers.swap_remove(place).kill();
+        lost += 1;
+        if Instant::now() >= next_kill {
+            hub.kill();
+            hub = start(&folder);
+            kills += 1;
+            // Not a multiple of any other time here.
+            next_kill = Instant::now() + Duration::from_millis(900 + kills * 577 % 1_900);
         }
-        // Not a multiple of any other time here.
-        thread::sleep(Duration::from_millis(400 + kills * 577 % 1_700));
-        // SIGKILL.
-        hub.kill().unwrap();
-        hub.wait().unwrap();
-        reader.join().unwrap();
-        kills += 1;
     }
-    let (mut hub, reader) = start(&path, "drain", &reports);
-    assert!(hub.wait().unwrap().success(), "the last hub could not finish all tasks");
-    reader.join().unwrap();
+    is_over.store(true, Ordering::Relaxed);
+    publisher.join().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let metrics = hub.get("/metrics", "");
+        let is_idle = |state| metrics.contains(&format!("\nharn_hub_tasks{{state=\"{state}\"}} 0\n"));
+        if is_idle("submitted") && is_idle("working") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the workers could not finish all tasks: {metrics}");
+        thread::sleep(Duration::from_millis(100));
+    }
+    workers.into_iter().for_each(Worker::kill);
+    assert_eq!(hub.stop(), Some(143));
 
     let reports = reports.lock().unwrap();
+    assert_eq!(reports.failed, Vec::<String>::new());
     let mut checker = Checker::default();
-    let store = SqliteStore::open(&path, &SqliteOptions::default()).unwrap();
+    let store = SqliteStore::open(folder.join("hub.db"), &SqliteOptions::default()).unwrap();
     store.replay(&mut |batch| batch.changes.iter().for_each(|change| checker.take(change))).unwrap();
     checker.compare(&reports);
-    assert!(kills >= seconds / 10 && reports.published.len() > 50, "too little happened");
     let retried = checker.tasks.values().filter(|task| task.attempt > 1).count();
+    let tasks = reports.published.len();
+    println!("{kills} kills of the hub, {lost} of workers; {tasks} tasks, {retried} of them more than once");
+    assert!(kills >= seconds / 10 && tasks > 50, "too little happened");
     assert!(retried > 0, "no worker was lost");
-    println!("{kills} kills, {} tasks, {retried} of them more than once", reports.published.len());
     drop(store);
-    std::fs::remove_dir_all(folder).unwrap();
+    fs::remove_dir_all(folder).unwrap();
 }
 
-fn start(path: &Path, from: &str, reports: &Arc<Mutex<Reports>>) -> (Child, thread::JoinHandle<()>) {
-    reports.lock().unwrap().ready = false;
-    let mut child = Process::new(std::env::current_exe().unwrap())
-        .args(["--exact", "chaos::hub_process", "--ignored", "--nocapture", "--test-threads=1"])
-        .env("HUB_CHAOS_FILE", path)
-        .env("HUB_CHAOS_FROM", from)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let output = BufReader::new(child.stdout.take().unwrap());
-    let reports = reports.clone();
-    let reader = thread::spawn(move || {
-        // The last line may be cut off; it ends without a line break and is not complete.
-        let mut output = output;
-        let mut line = String::new();
-        while output.read_line(&mut line).is_ok_and(|read| read > 0) {
-            if line.ends_with('\n') {
-                reports.lock().unwrap().take(line.trim_end());
-            }
-            line.clear();
+/// Starts a hub, and writes its address for the clients.
+fn start(folder: &Path) -> RunningHub {
+    let hub = RunningHub::start(folder, ARGS);
+    let new = folder.join("address.new");
+    fs::write(&new, &hub.grpc).unwrap();
+    fs::rename(new, address(folder)).unwrap();
+    hub
+}
+
+/// Returns the path of the file with the address of the hub.
+fn address(folder: &Path) -> PathBuf {
+    folder.join("address")
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// Connects to the hub that runs now; a killed one has a successor soon.
+async fn connect(address: &Path) -> Clients {
+    loop {
+        if let Ok(clients) = Clients::connect(&fs::read_to_string(address).unwrap()).await {
+            return clients;
         }
-    });
-    (child, reader)
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
-/// The hub with its clients, in a process of its own. Without the variables it does nothing.
+/// Returns whether a call failed because its hub was killed; the call may have taken effect.
+fn is_lost(status: &Status) -> bool {
+    matches!(status.code(), Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled)
+}
+
+/// Publishes tasks, each until a hub accepts it.
+async fn publish(address: &Path, reports: &Mutex<Reports>, is_over: &AtomicBool) {
+    let mut clients = connect(address).await;
+    for number in 0.. {
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut request = queued(number, "q");
+        request.routing.as_mut().unwrap().priority = i32::try_from(number % 4).unwrap() + 1;
+        request.message.as_mut().unwrap().context_id = format!("c{}", number % CONTEXTS);
+        loop {
+            match clients.published.publish_message(request.clone()).await {
+                Ok(response) => {
+                    assert!(response.get_ref().success, "{response:?}");
+                    break;
+                }
+                Err(status) if is_lost(&status) => clients = connect(address).await,
+                Err(status) => panic!("{status}"),
+            }
+        }
+        reports.lock().unwrap().published.insert(number);
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+}
+
+/// A worker in a process of its own, and the thread that reads its reports.
+struct Worker {
+    child: Child,
+    reader: JoinHandle<()>,
+}
+
+impl Worker {
+    fn start(folder: &Path, place: usize, reports: &Arc<Mutex<Reports>>) -> Worker {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "hub::chaos::worker_process", "--ignored", "--nocapture", "--test-threads=1"])
+            .env("HUB_CHAOS_ADDRESS", address(folder))
+            .env("HUB_CHAOS_WORKER", format!("w{place}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let reports = reports.clone();
+        let reader = thread::spawn(move || {
+            // The last line may be cut off; it ends without a line break and is not complete.
+            let mut line = String::new();
+            while output.read_line(&mut line).is_ok_and(|read| read > 0) {
+                if line.ends_with('\n') {
+                    reports.lock().unwrap().take(line.trim_end());
+                }
+                line.clear();
+            }
+        });
+        Worker { child, reader }
+    }
+
+    /// Ends it with SIGKILL.
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.reader.join().unwrap();
+    }
+}
+
+/// A worker, until it is killed. Without the variables it does nothing.
 #[test]
 #[ignore = "the chaos test starts it"]
-fn hub_process() {
-    let Ok(path) = std::env::var("HUB_CHAOS_FILE") else { return };
-    let from = std::env::var("HUB_CHAOS_FROM").unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let store = SqliteStore::open(path, &SqliteOptions::default()).unwrap();
-    let hub = Hub::open(Box::new(store), options()).unwrap();
+fn worker_process() {
+    let Ok(address) = std::env::var("HUB_CHAOS_ADDRESS") else { return };
+    let agent = std::env::var("HUB_CHAOS_WORKER").unwrap();
     // The harness has begun a line.
-    report("\nready");
-    runtime.block_on(async {
-        tokio::spawn(hub.drive());
-        let first: Option<u64> = from.parse().ok();
-        let seed = Arc::new(AtomicU64::new(u64::from(std::process::id())));
-        let workers: Vec<_> =
-            (0..WORKERS).map(|worker| tokio::spawn(work(hub.clone(), worker, first.is_some(), seed.clone()))).collect();
-        if let Some(first) = first {
-            publish(&hub, first).await;
-        }
-        // Only a draining hub gets here: the others are killed.
-        loop {
-            let stats = hub.stats();
-            let open = stats.tasks[TaskState::Submitted as usize] + stats.tasks[TaskState::Working as usize];
-            if open == 0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        workers.iter().for_each(tokio::task::JoinHandle::abort);
-    });
+    report("");
+    block_on(work(Path::new(&address), &agent));
 }
 
 /// Writes a line at once, since the process may end at any time.
@@ -168,46 +239,59 @@ fn report(line: &str) {
     output.flush().unwrap();
 }
 
-async fn publish(hub: &Hub, first: u64) {
-    for number in first.. {
-        let publish = message(&format!("t{number}"), "boss", "").with("queue", "q").id(&format!("m{number}"));
-        let publish =
-            publish.context(&format!("c{}", number % CONTEXTS)).priority(i32::try_from(number % 4).unwrap() + 1);
-        hub.execute(&Caller::Operator, Command::Publish(publish)).await.unwrap();
-        report(&format!("published {number}"));
-        tokio::time::sleep(Duration::from_millis(8)).await;
+async fn work(address: &Path, agent: &str) {
+    let mut clients = connect(address).await;
+    let mut random = u64::from(std::process::id());
+    let claim = ClaimRequest {
+        agent_id: agent.to_owned(),
+        queue: "q".to_owned(),
+        wait: Some(seconds(1)),
+        ..ClaimRequest::default()
+    };
+    loop {
+        let worked = match clients.workers.claim(claim.clone()).await {
+            Ok(response) => match response.into_inner().claim {
+                Some(claimed) => {
+                    random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                    finish(&mut clients, agent, claimed, random.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).await
+                }
+                None => Ok(()),
+            },
+            Err(status) => Err(status),
+        };
+        match worked {
+            Ok(()) => {}
+            // Another attempt has begun, or has finished the task.
+            Err(status) if matches!(status.code(), Code::Aborted | Code::FailedPrecondition) => {}
+            Err(status) if is_lost(&status) => clients = connect(address).await,
+            Err(status) => report(&format!("failed {agent}: {status}")),
+        }
     }
 }
 
-async fn work(hub: Hub, worker: u64, may_die: bool, seed: Arc<AtomicU64>) {
-    let agent = format!("w{worker}");
-    let claim = Claim { agent_id: agent.clone(), queue: "q".to_owned(), ..Claim::default() };
-    loop {
-        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Duration::from_secs(1)).await.unwrap();
-        let Some(claimed) = claimed else { continue };
-        let (task, lease) = (claimed.task.id.clone(), claimed.lease_id.clone());
-        let number = task.trim_start_matches('t').to_owned();
-        report(&format!("claimed {number} {}", claimed.attempt));
-        let random = seed.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33;
-        if may_die && random.is_multiple_of(10) {
-            // The worker is gone: it never says so.
-            continue;
-        }
-        for state in [TaskState::Working, TaskState::Completed] {
-            tokio::time::sleep(Duration::from_millis(if may_die { random % 20 } else { 1 })).await;
-            if may_die && random % 10 == 1 && state == TaskState::Completed {
-                // Too late: another attempt may have begun, and this one must not finish the task.
-                tokio::time::sleep(Duration::from_millis(LEASE_MS + 50)).await;
-            }
-            let update = status(&agent, &task, state, Some(&lease));
-            match hub.execute(&Caller::Operator, Command::UpdateStatus(update)).await {
-                Ok(_) if state == TaskState::Completed => report(&format!("done {number}")),
-                Ok(_) => {}
-                Err(error) if error.kind == ErrorKind::Aborted => break,
-                Err(error) => panic!("{error}"),
-            }
-        }
-    }
+async fn finish(clients: &mut Clients, agent: &str, claimed: Claim, random: u64) -> Result<(), Status> {
+    let task_id = claimed.task.unwrap().id;
+    let lease_id = claimed.lease.unwrap().lease_id;
+    let number = task_id.trim_start_matches('t').to_owned();
+    report(&format!("claimed {number} {}", claimed.attempt));
+    let (agent_id, pause) = (agent.to_owned(), Duration::from_millis(random % 20));
+    tokio::time::sleep(pause).await;
+    let progress = ProgressRequest {
+        agent_id: agent_id.clone(),
+        task_id: task_id.clone(),
+        lease_id: lease_id.clone(),
+        portion: 0.5,
+        ..ProgressRequest::default()
+    };
+    clients.workers.progress(progress).await?;
+    // Sometimes too late: another attempt may have begun, and this one must not finish the task.
+    let is_late = random.is_multiple_of(40);
+    tokio::time::sleep(if is_late { LEASE + Duration::from_millis(50) } else { pause }).await;
+    let state = TaskState::Completed as i32;
+    let request = FinishRequest { agent_id, task_id, lease_id, state, ..FinishRequest::default() };
+    clients.workers.finish(request).await?;
+    report(&format!("done {number}"));
+    Ok(())
 }
 
 /// Model that reads the changes of the store and knows nothing of the broker.
@@ -217,6 +301,8 @@ struct Checker {
     tasks: HashMap<String, CheckedTask>,
     /// Tasks that wait, by context, in the order of their submission.
     waiting: BTreeMap<String, BTreeSet<u64>>,
+    /// Number of the last submitted task, by context.
+    submitted: HashMap<String, u64>,
     events: HashSet<String>,
 }
 
@@ -240,6 +326,9 @@ impl Checker {
                 let task = submitted.task.as_ref().unwrap();
                 let checked =
                     CheckedTask { number: change.number, context: task.context_id.clone(), ..CheckedTask::default() };
+                let number = task.id.trim_start_matches('t').parse().unwrap();
+                let before = self.submitted.insert(task.context_id.clone(), number);
+                assert!(before.is_none_or(|before| before < number), "{} is stored out of order", task.id);
                 self.waiting.entry(checked.context.clone()).or_default().insert(change.number);
                 assert!(self.tasks.insert(task.id.clone(), checked).is_none(), "{} is submitted twice", task.id);
             }
