@@ -1,9 +1,10 @@
-//! `harn trace LOG`: what became of every reminder, from the event log alone.
+//! `harn trace LOG`: what became of every reminder and of every task of a hub, from the event log alone.
 //!
 //! - `source`: reading a log, SQLite or JSON lines; `output`: the file that a page is written to.
 //! - `names`: ids and texts as people see them.
 //! - `timeline`, `text`: the life of each session, turn by turn.
 //! - `pending`: what was pending at a point.
+//! - `tasks`: the tasks of a hub.
 //! - `document`: the same as one JSON document.
 //! - `page`: the same as an HTML page.
 //! - `export`: the spans of the runs, sent to a collector.
@@ -30,6 +31,7 @@ mod page;
 mod paint;
 mod pending;
 mod source;
+mod tasks;
 mod text;
 mod timeline;
 
@@ -39,11 +41,11 @@ pub(crate) use page::escape;
 pub(crate) struct TraceArgs {
     /// SQLite file of an event log, or a file with one JSON record per line
     log: PathBuf,
-    /// Show the reminders that were pending after this cursor; with --json, --html or --records, show everything up to
+    /// Show the reminders that were pending and the tasks that were unfinished after this cursor; with --json, --html or --records, show everything up to
     /// it
     #[arg(long, value_name = "CURSOR")]
     at: Option<u64>,
-    /// Show only this session; the last characters of its id are enough
+    /// Show only this session, without tasks of a hub; the last characters of its id are enough
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Print one JSON document
@@ -97,6 +99,7 @@ enum Failure {
 /// A log that was read.
 struct Trace {
     rebuilt: Rebuilt,
+    hub: tasks::HubTasks,
     told: source::LogReading,
     names: ShortNames,
     /// The whole id of the one session that is wanted.
@@ -142,10 +145,11 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         show(&Terminal, &told.warnings, Format::Text);
         return check_cursor(args, told.last_cursor);
     }
-    let mut rebuilt = Rebuilt::default();
+    let (mut rebuilt, mut hub) = (Rebuilt::default(), tasks::HubTasks::default());
     let told = source::read(&args.log, |record| {
         if record.cursor <= upto {
             rebuilt.take(record);
+            hub.take(record);
         }
     })
     .map_err(Failure::Diagnostic)?;
@@ -153,7 +157,13 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     check_cursor(args, told.last_cursor)?;
     let names = ShortNames::of(&rebuilt);
     let only = args.session.as_deref().map(|wanted| find_session(&rebuilt, &names, wanted)).transpose()?;
-    let trace = Trace { rebuilt, told, names, only };
+    if only.is_some() {
+        // Tasks belong to no session.
+        hub = tasks::HubTasks::default();
+    }
+    rebuilt.notes.extend(hub.take_notes());
+    rebuilt.notes.sort_by_key(|note| note.cursor);
+    let trace = Trace { rebuilt, hub, told, names, only };
     if let Some(file) = &args.html {
         return write_page(&trace, args, file);
     }
@@ -241,7 +251,11 @@ fn write_page(trace: &Trace, args: &TraceArgs, file: &std::path::Path) -> Result
     })?;
     let lives: usize = trace.sessions().map(|session| session.reminders.len()).sum();
     let sessions = names::count(trace.sessions().count(), "session");
-    let written = format!("{} of {sessions} in {}\n", names::count(lives, "reminder"), file.display());
+    let tasks = match trace.hub.len() {
+        0 => String::new(),
+        tasks => format!(" and {}", names::count(tasks, "task")),
+    };
+    let written = format!("{} of {sessions}{tasks} in {}\n", names::count(lives, "reminder"), file.display());
     stdout::print(&written).map_err(|error| not_printed(&error))
 }
 

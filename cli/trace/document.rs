@@ -20,6 +20,7 @@ pub(super) fn document(trace: &Trace, at: Option<u64>) -> String {
         ("records", trace.told.records.into()),
         ("last_cursor", trace.told.last_cursor.into()),
         ("sessions", trace.sessions().map(session).collect()),
+        ("tasks", trace.hub.to_data()),
         ("notes", trace.notes().map(note).collect()),
     ]);
     data.to_json_pretty() + "\n"

@@ -36,7 +36,8 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
     for (place, session) in trace.sessions().enumerate() {
         section(&mut out, trace, place, session);
     }
-    if lives == 0 {
+    super::tasks::table(&mut out, &trace.hub);
+    if lives == 0 && trace.hub.is_empty() {
         let _ = writeln!(out, "<p>{}</p>", escape(nothing(trace).trim_end()));
     }
     notes(&mut out, trace);

@@ -17,6 +17,7 @@ pub(super) fn pending(trace: &Trace, cursor: u64, paint: Paint) -> String {
         let _ = writeln!(out, "\n{}", paint.bold(&format!("session {}{}", clean(&session.id), run(trace, session))));
         session.pending().for_each(|life| reminder(&mut out, life, paint));
     }
+    super::tasks::unfinished(&mut out, &trace.hub, paint, super::columns());
     for note in trace.notes() {
         let _ = writeln!(out, "{} at cursor {}: {}", paint.red("note"), note.cursor, clean(&note.message));
     }

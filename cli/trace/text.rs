@@ -26,6 +26,7 @@ pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
         let writer = Writer { trace, names: &trace.names, paint, columns: super::columns(), verbose };
         writer.session(&mut out, session);
     }
+    super::tasks::tasks(&mut out, &trace.hub, paint, super::columns());
     if out.is_empty() {
         out = nothing(trace);
     }

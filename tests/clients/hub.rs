@@ -78,12 +78,17 @@ struct PythonAgents {
 
 impl PythonAgents {
     fn new(test: &str) -> PythonAgents {
+        PythonAgents::with_protos(test, AGENTS)
+    }
+
+    /// Generates the code from the protos of a folder below the root.
+    fn with_protos(test: &str, protos: &str) -> PythonAgents {
         let python = python("hub", &format!("{AGENTS}/requirements.txt"));
         let folder = scratch(&format!("hub-{test}"));
         let generated = folder.join("generated");
         fs::create_dir_all(&generated).unwrap();
         let mut compile = Command::new(&python);
-        compile.args(["-m", "grpc_tools.protoc", "-I"]).arg(root().join(AGENTS));
+        compile.args(["-m", "grpc_tools.protoc", "-I"]).arg(root().join(protos));
         for kind in ["--python_out", "--grpc_python_out"] {
             compile.arg(format!("{kind}={}", generated.display()));
         }
@@ -188,15 +193,16 @@ fn a_hub_that_cannot_start_says_why() {
 /// The examples of scripts at a hub.
 const EXAMPLES: &str = "examples/hub";
 
-/// Runs each example and compares what it prints with the file beside it.
-fn examples_print_what_they_say(hub_url: Option<&str>) {
-    let mut count = 0;
-    for entry in fs::read_dir(root().join(EXAMPLES)).unwrap() {
+/// Runs each example of a folder and compares what it prints with the file beside it. `count` is the number of them.
+fn examples_print_what_they_say(folder: &str, hub_url: Option<&str>, count: usize) {
+    let mut found = 0;
+    for entry in fs::read_dir(root().join(folder)).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "harn") {
+        let is_script = path.extension().is_some_and(|extension| extension == "harn" || extension == "rhai");
+        if !is_script || path.to_str().unwrap().ends_with("_test.harn") {
             continue;
         }
-        count += 1;
+        found += 1;
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.arg("run").arg(&path).stdin(Stdio::null()).env_remove("HUB_URL");
         command.envs(hub_url.map(|url| ("HUB_URL", url)));
@@ -205,26 +211,174 @@ fn examples_print_what_they_say(hub_url: Option<&str>) {
         assert!(output.status.success(), "{}: {out}{err}", path.display());
         assert_eq!(out, fs::read_to_string(path.with_extension("out")).unwrap(), "{}", path.display());
     }
-    assert!(count >= 5, "{EXAMPLES} has the five patterns");
+    assert_eq!(found, count, "{folder}");
 }
 
 #[test]
 fn scripts_run_the_patterns_at_the_hub_of_their_run() {
-    examples_print_what_they_say(None);
+    examples_print_what_they_say(EXAMPLES, None, 10);
 }
 
 #[test]
 fn scripts_run_the_patterns_at_a_served_hub() {
     let folder = scratch("hub_scripts");
     let hub = RunningHub::start(&folder, &["--store", "sqlite:hub.db"]);
-    examples_print_what_they_say(Some(&format!("http://{}", hub.grpc)));
+    examples_print_what_they_say(EXAMPLES, Some(&format!("http://{}", hub.grpc)), 10);
     assert_eq!(hub.stop(), Some(143));
+}
+
+#[test]
+fn scripts_ask_an_agent_in_python() {
+    // As the README of the example has it.
+    let folder = format!("{EXAMPLES}/python");
+    let versions = |folder: &str| fs::read_to_string(root().join(folder).join("requirements.txt")).unwrap();
+    assert_eq!(versions(&folder), versions(AGENTS));
+    let agents = PythonAgents::with_protos("python-example", "hub/proto");
+    let hub = RunningHub::start(&agents.folder, &["--store", "memory"]);
+    let mut command = Command::new(&agents.python);
+    command.arg("-B").arg(root().join(&folder).join("counter.py")).arg(&hub.grpc);
+    command.env("PYTHONPATH", agents.folder.join("generated")).stdout(Stdio::piped());
+    let mut counter = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(counter.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "counter waits for tasks\n");
+    examples_print_what_they_say(&folder, Some(&format!("http://{}", hub.grpc)), 2);
+    counter.kill().unwrap();
+    counter.wait().unwrap();
+    assert_eq!(hub.stop(), Some(143));
+}
+
+/// Returns what `harn trace` prints of a hub's store.
+fn traced(folder: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    let output =
+        command.args(["trace", "hub.db"]).args(args).current_dir(folder).env("COLUMNS", "200").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && err.is_empty(), "{out}{err}");
+    out.into_owned()
+}
+
+#[test]
+fn a_trace_shows_the_tasks_of_a_hub() {
+    let folder = scratch("hub-trace");
+    let hub = RunningHub::start(&folder, &["--store", "sqlite:hub.db"]);
+    let script = "let url = env(\"HUB_URL\")\n\
+        let connect = { name -> hub.connect(url, {agent: name}) }\n\
+        let client = connect(\"client\")\n\
+        let first = connect(\"first\").register({name: \"first\"}, {subscriptions: [\"builds\"]})\n\
+        let second = connect(\"second\").register({name: \"second\"}, {subscriptions: [\"builds\"]})\n\
+        client.publish(\"a\", {queue: \"builds\", task_id: \"resumed\", type: \"build\", priority: \"high\", \
+        deadline: \"2999-01-01T00:00:00Z\"})\n\
+        first.claim(\"builds\", {lease_ms: 300}).progress({portion: 0.5, resume_token: \"half\"})\n\
+        let task = second.claim(\"builds\", {lease_ms: 60000})\n\
+        task.renew(90000)\n\
+        task.complete(\"linked\")\n\
+        client.publish(\"b\", {to: \"first\", task_id: \"refused\"})\n\
+        first.claim().reject(\"CAPACITY_EXCEEDED\", \"busy\")\n\
+        client.publish(\"c\", {to: \"second\", task_id: \"broken\"})\n\
+        second.claim().fail(\"no disk\")\n\
+        client.publish(\"d\", {queue: \"builds\", task_id: \"held\", max_attempts: 5, deadline: \"2999-01-01T00:00:00Z\"})\n\
+        second.claim(\"builds\", {lease_ms: 600000})\n\
+        client.publish(\"e\", {queue: \"builds\", task_id: \"waiting\"})\n\
+        client.publish(\"f\", {queue: \"builds\", task_id: \"gone\"})\n\
+        client.cancel(\"gone\", \"not needed\")\n";
+    fs::write(folder.join("tasks.harn"), script).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    command.arg("run").arg(folder.join("tasks.harn")).env("HUB_URL", format!("http://{}", hub.grpc));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metrics = hub.get("/metrics", "");
+    for line in [
+        "harn_hub_tasks{state=\"completed\"} 1",
+        "harn_hub_tasks{state=\"submitted\"} 2",
+        "harn_hub_queued_tasks{priority=\"medium\"} 1",
+        "harn_hub_held_tasks 1",
+        "harn_hub_leases 1",
+        "harn_hub_deadlines 1",
+        "harn_hub_attempts_total 5",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line}\n{metrics}");
+    }
+    assert_eq!(hub.stop(), Some(143));
+
+    let document: serde_json::Value = serde_json::from_str(&traced(&folder, &["--json"])).unwrap();
+    assert_eq!(document["notes"], serde_json::json!([]));
+    let tasks = document["tasks"].as_array().unwrap();
+    let task = |id: &str| tasks.iter().find(|task| task["task_id"] == id).unwrap_or_else(|| panic!("{id}: {tasks:?}"));
+    let states: Vec<_> =
+        ["resumed", "refused", "broken", "held", "waiting", "gone"].map(|id| &task(id)["state"]).into();
+    assert_eq!(states, ["completed", "rejected", "failed", "submitted", "submitted", "cancelled"]);
+    let resumed = task("resumed");
+    let facts = ["queue", "type", "priority", "from", "deadline_ms", "max_attempts", "resume_token"];
+    let facts: Vec<_> = facts.map(|key| resumed[key].clone()).into();
+    let expected = serde_json::json!(["builds", "build", "high", "client", 32_472_144_000_000_u64, 3, "half"]);
+    assert_eq!(serde_json::Value::from(facts), expected);
+    let attempt = |task: &serde_json::Value, place: usize| {
+        let attempt = &task["attempts"][place];
+        let end = &attempt["end"];
+        serde_json::json!([
+            attempt["attempt"],
+            attempt["worker"],
+            attempt["lease_ms"],
+            attempt["renewals"],
+            end["how"],
+            end["by"]
+        ])
+    };
+    assert_eq!(attempt(resumed, 0), serde_json::json!([1, "first", 300, 2, "requeued", "hub"]));
+    assert_eq!(
+        attempt(resumed, 1).as_array().unwrap()[..3],
+        serde_json::json!([2, "second", 90_000]).as_array().unwrap()[..]
+    );
+    assert_eq!(attempt(resumed, 1)[4], "completed");
+    assert_eq!(attempt(task("refused"), 0)[4], "rejected");
+    assert_eq!(attempt(task("broken"), 0)[4], "failed");
+    assert_eq!(task("held")["attempts"][0]["end"], serde_json::Value::Null);
+    assert_eq!(task("waiting")["attempts"], serde_json::json!([]));
+
+    let text = traced(&folder, &[]);
+    for part in [
+        "hub · 6 tasks · 5 attempts\n",
+        "  queue builds: 1 waiting, 1 held by workers\n  open: 1 lease, 1 deadline\n",
+        "task resumed · completed · queue builds\n",
+        " · priority high · type build · at most 3 attempts · deadline 2999-01-01T00:00:00.000Z\n",
+        "  attempt 1 by first, lease 0.300 s, 2 renewals: requeued after 0.",
+        "s: worker `first` lost: ",
+        "  attempt 2 by second, lease 90.000 s, ",
+        "task refused · rejected · inbox of first\n",
+        "task broken · failed · inbox of second\n",
+        ": no disk\n",
+        "  attempt 1 by second, lease 600.000 s: in progress, lease ends at 2",
+        "cancelled: not needed\n",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let last = document["last_cursor"].to_string();
+    let open = traced(&folder, &["--at", &last]);
+    assert!(open.contains("\n2 of 6 tasks unfinished\n\ntask held · submitted · queue builds\n"), "{open}");
+    assert!(!open.contains("task resumed"), "{open}");
+    assert!(traced(&folder, &["--html", "page.html"]).starts_with("0 reminders of 0 sessions and 6 tasks in "));
+    let page = fs::read_to_string(folder.join("page.html")).unwrap();
+    assert!(
+        page.contains("<th scope=\"row\"><code>resumed</code></th><td>completed</td><td>queue builds</td>"),
+        "{page}"
+    );
+
+    // Lines of JSON have the same tasks, and a damaged record is reported.
+    let mut lines = traced(&folder, &["--records"]);
+    lines.push_str("{\"topic\":\"hub.change\",\"kind\":\"hub.change.task_claimed\",\"payload\":{\"batch\":\"?\"},\"occurred_at_ms\":1}\n");
+    fs::write(folder.join("copy.jsonl"), lines).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    let output = command.args(["trace", "copy.jsonl", "--json"]).current_dir(&folder).output().unwrap();
+    let copy: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(copy["tasks"], document["tasks"]);
+    assert_eq!(copy["notes"][0]["message"], "the record is not a batch of a hub's changes");
 }
 
 #[test]
 fn a_script_acts_as_the_agent_of_its_token() {
     let folder = scratch("hub_script_token");
-    fs::write(folder.join("tokens"), "worker 0123456789abcdef0123456789abcdef\n").unwrap();
+    private(&folder.join("tokens"), "worker 0123456789abcdef0123456789abcdef\n");
     let hub = RunningHub::start(&folder, &["--store", "memory", "--token-file", "tokens"]);
     let script = "let url = env(\"HUB_URL\")\n\
         let worker = hub.connect(url, {token: \"0123456789abcdef0123456789abcdef\"}).register({name: \"any\"})\n\

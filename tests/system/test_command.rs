@@ -34,7 +34,7 @@ fn the_tests_of_the_examples_pass() {
     let temporary = scratch("test-examples").display().to_string();
     let ran = test_in(root(), &["examples"], &[("TMPDIR", &temporary)]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
-    assert!(ran.out.ends_with("86 passed (39 files)\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("96 passed (44 files)\n"), "{}", ran.out);
 }
 
 /// Every folder with examples has tests beside them, and so has every program at the top.

@@ -39,6 +39,7 @@ pub use command::{
 pub use deliver::{Audience, Channel, RoutedEvent, SharedEvent};
 pub use error::{BrokerError, ErrorKind};
 pub use options::BrokerOptions;
+pub use payload::{first_text, state_name};
 pub use query::{DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
 pub use step::Executed;
 

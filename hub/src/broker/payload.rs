@@ -97,7 +97,8 @@ pub(crate) fn rejection_reason(message: Option<&Message>) -> Option<&str> {
 }
 
 /// Returns the first text of a message.
-pub(crate) fn first_text(message: &Message) -> Option<&str> {
+#[must_use]
+pub fn first_text(message: &Message) -> Option<&str> {
     message.content.iter().find_map(|part| match &part.part {
         Some(part::Part::Text(text)) => Some(text.as_str()),
         _ => None,
@@ -105,6 +106,7 @@ pub(crate) fn first_text(message: &Message) -> Option<&str> {
 }
 
 /// Returns a state without its prefix.
-pub(crate) fn state_name(state: TaskState) -> &'static str {
+#[must_use]
+pub fn state_name(state: TaskState) -> &'static str {
     state.as_str_name().trim_start_matches("TASK_STATE_")
 }

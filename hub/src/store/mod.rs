@@ -12,7 +12,7 @@ mod memory;
 mod sqlite;
 
 pub use memory::MemoryStore;
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, changes_of};
 
 /// The reason a store failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

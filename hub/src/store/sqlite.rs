@@ -11,8 +11,8 @@ use prost::Message as _;
 
 use runtime::data::Data;
 use runtime::event_log::{
-    LogReader, NewRecord, PayloadSource, RecordFilter, RecordPayload, SharedLog, SqliteLog, SqliteOptions, Ticket,
-    Topic,
+    LogReader, NewRecord, PayloadSource, Record, RecordFilter, RecordPayload, SharedLog, SqliteLog, SqliteOptions,
+    Ticket, Topic,
 };
 use runtime::lock::{LockError, LockFile};
 
@@ -89,7 +89,7 @@ impl Store for SqliteStore {
             let Some(last) = records.last() else { return Ok(()) };
             filter.after = last.cursor;
             for record in &records {
-                let batch = decode(&record.payload).ok_or_else(|| StoreError::Damaged {
+                let batch = changes_of(record).ok_or_else(|| StoreError::Damaged {
                     path: self.path.display().to_string(),
                     cursor: record.cursor,
                 })?;
@@ -99,8 +99,10 @@ impl Store for SqliteStore {
     }
 }
 
-fn decode(payload: &Data) -> Option<ChangeBatch> {
-    let bytes = STANDARD.decode(payload.get("batch").as_str()?).ok()?;
+/// Returns the changes in a record of the topic `hub.change`; `None` if it is damaged.
+#[must_use]
+pub fn changes_of(record: &Record) -> Option<ChangeBatch> {
+    let bytes = STANDARD.decode(record.payload.get("batch").as_str()?).ok()?;
     ChangeBatch::decode(bytes.as_slice()).ok()
 }
 

@@ -75,6 +75,8 @@ impl Type {
             Self::Any | Self::Param(_) => "anything".to_owned(),
             Self::Never => "nothing".to_owned(),
             Self::Text(text) => format!("{text:?}"),
+            // A host's value, named as `type_of` names it.
+            Self::Shape(shape) if let Some(module) = shape.methods => article(module.trim_matches(['<', '>'])),
             Self::Shape(_) | Self::Dict(_) => "a dict".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Set(_) => "a set".to_owned(),
