@@ -5,6 +5,7 @@
 //! - `stdio`, `http`: the transports. `client`: what is known about a client, and the messages to it.
 //! - `server`: requests and their results, in both forms. `catalog`: the lists, and what the arguments must be.
 //! - `calls`: calls of the script. `tasks`: calls that outlive their request. `peer`: what a running call shows.
+//! - `question`: questions of running calls. `suspended`: calls that wait for the answer of a client without a session.
 //! - `reminders`: the reminders of the script, as events and as notifications.
 //! - `template`: URIs with variables. `fault`: errors of requests. [`McpServerCode`]: the diagnostics of this protocol.
 
@@ -15,10 +16,12 @@ mod codes;
 mod fault;
 mod http;
 mod peer;
+mod question;
 mod reminders;
 mod serve;
 mod server;
 mod stdio;
+mod suspended;
 mod tasks;
 mod template;
 

@@ -114,6 +114,14 @@ impl SessionHandle {
         }
     }
 
+    /// Declines to answer the session's question, and waits for the end of that prompt: `task.ask` returns nil.
+    ///
+    /// # Errors
+    /// The session asks nothing, was closed, or broke.
+    pub async fn decline(&self) -> Result<EndedPrompt, HostError> {
+        self.answer(Prompt { declines: true, ..Prompt::default() }).await
+    }
+
     /// Waits until a prompt ends whose question got no answer: it was cancelled, or failed. Only one caller gets the
     /// result.
     ///

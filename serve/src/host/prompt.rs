@@ -46,6 +46,8 @@ pub struct Prompt {
     pub resumed: bool,
     /// The public function to call; `None` runs the pipeline.
     pub call: Option<ServedCall>,
+    /// Whether it declines to answer the session's question, so that `task.ask` returns nil.
+    pub declines: bool,
 }
 
 /// The result of a prompt. By then the peer has received all its events.

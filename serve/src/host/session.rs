@@ -151,7 +151,8 @@ impl HostedSession {
     async fn prompt(&self, asked: PendingPrompt) {
         let PendingPrompt { prompt, answer } = asked;
         self.shown.prompted(&prompt);
-        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers, call } = prompt;
+        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers, call, declines: _ } =
+            prompt;
         let mut answers = VecDeque::from(answers);
         propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
         let request = Request { text, message, metadata, task_id, context_id, resumed, call };
@@ -193,9 +194,12 @@ impl HostedSession {
             self.hosted.resume_time();
             match next {
                 Some(next) => {
-                    self.shown.prompted(&next.prompt);
                     answer = Some(next.answer);
-                    let _ = question.answer.send(next.prompt.text);
+                    // Dropping the question answers it with nil.
+                    if !next.prompt.declines {
+                        self.shown.prompted(&next.prompt);
+                        let _ = question.answer.send(next.prompt.text);
+                    }
                 }
                 None => withdrawn.push(question),
             }

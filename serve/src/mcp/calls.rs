@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use stdlib::ServedCall;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::fault::{McpFault, UNAVAILABLE};
 use super::peer::{CallFeed, McpPeer};
+use super::question::PendingQuestion;
 use crate::count_limit::CountLimit;
-use crate::host::{Host, HostError, NewSession, Prompt, PromptOutcome, ScriptFailure};
+use crate::host::{EndedPrompt, Host, HostError, NewSession, Prompt, PromptOutcome, ScriptFailure, SessionHandle};
 
 /// Runs calls of the script.
 #[derive(Clone)]
@@ -33,7 +34,16 @@ pub(super) enum CallError {
 /// A running call. Dropping it cancels the call.
 pub(super) struct RunningCall {
     work: JoinHandle<Result<Data, CallError>>,
+    questions: mpsc::Receiver<PendingQuestion>,
     cancel: watch::Sender<bool>,
+}
+
+/// A step of a running call.
+pub(super) enum CallStep {
+    /// The script asks the user, and continues with the answer.
+    Asked(PendingQuestion),
+    /// The call has ended.
+    Ended(Result<Data, CallError>),
 }
 
 impl Calls {
@@ -54,13 +64,14 @@ impl Calls {
             return Err(McpFault::new(UNAVAILABLE, message));
         };
         let (cancel, cancelled) = watch::channel(false);
+        let (asking, questions) = mpsc::channel(1);
         let (calls, name) = (self.clone(), name.clone());
         let work = tokio::spawn(async move {
-            let result = calls.run(&name, call, feed, cancelled).await;
+            let result = calls.run(&name, call, feed, asking, cancelled).await;
             drop(permit);
             result
         });
-        Ok(RunningCall { work, cancel })
+        Ok(RunningCall { work, questions, cancel })
     }
 
     async fn run(
@@ -68,13 +79,24 @@ impl Calls {
         name: &str,
         call: ServedCall,
         feed: Arc<CallFeed>,
+        asking: mpsc::Sender<PendingQuestion>,
         mut cancelled: watch::Receiver<bool>,
     ) -> Result<Data, CallError> {
         let id: Arc<str> = format!("call_{}", uuid::Uuid::new_v4().simple()).into();
         self.peer.follow(id.clone(), feed);
         let new = NewSession { id: Some(id.clone()), mode: Some(self.mode.clone()), ..NewSession::default() };
         let prompt = Prompt { call: Some(call), ..Prompt::default() };
-        let work = async { self.host.open(new).await?.prompt(prompt).await };
+        let work = async {
+            let session = self.host.open(new).await?;
+            let mut ended = session.prompt(prompt).await?;
+            while let PromptOutcome::Asked(text) = &ended.stop {
+                match answered(&session, &asking, text.clone()).await {
+                    Some(next) => ended = next?,
+                    None => break,
+                }
+            }
+            Ok(ended)
+        };
         let ended = tokio::select! {
             biased;
             ended = work => Some(ended),
@@ -102,10 +124,37 @@ impl Calls {
             PromptOutcome::Refused(reason) => Err(CallError::Failed(reason.to_string())),
             PromptOutcome::Failed(failure) => Err(CallError::Failed(message(name, &failure))),
             PromptOutcome::Asked(_) => {
-                Err(CallError::Failed(format!("`{name}` asks a question, which it cannot do for an MCP client")))
+                let why = "the client cannot answer: it lacks the capability `elicitation` or a stream of events";
+                Err(CallError::Failed(format!("`{name}` asks a question, and {why}")))
             }
         }
     }
+}
+
+/// Asks the user, and waits for the next end of the prompt: the next question, or the end of the call. Returns `None` if the
+/// client cannot be asked.
+async fn answered(
+    session: &SessionHandle,
+    asking: &mpsc::Sender<PendingQuestion>,
+    text: Arc<str>,
+) -> Option<Result<EndedPrompt, HostError>> {
+    let (question, answer) = PendingQuestion::new(text);
+    asking.send(question).await.ok()?;
+    let answer = tokio::select! {
+        biased;
+        // The call ended before the answer, for example because it has used up its time.
+        ended = session.unheard() => return Some(ended),
+        answer = answer => answer.ok()?,
+    };
+    let ended = match answer {
+        Some(text) => session.answer(Prompt { text, ..Prompt::default() }).await,
+        None => session.decline().await,
+    };
+    Some(match ended {
+        // The question ended at this moment.
+        Err(HostError::NotAsking(_)) => session.unheard().await,
+        ended => ended,
+    })
 }
 
 fn failed_host(name: &str, error: &HostError) -> CallError {
@@ -132,11 +181,12 @@ fn message(name: &str, failure: &ScriptFailure) -> String {
 }
 
 impl RunningCall {
-    /// Waits for the end of the call.
-    pub(super) async fn ended(&mut self) -> Result<Data, CallError> {
-        match (&mut self.work).await {
-            Ok(result) => result,
-            Err(_) => Err(CallError::Cancelled),
+    /// Waits for the next step of the call.
+    pub(super) async fn next(&mut self) -> CallStep {
+        tokio::select! {
+            biased;
+            Some(question) = self.questions.recv() => CallStep::Asked(question),
+            ended = &mut self.work => CallStep::Ended(ended.unwrap_or(Err(CallError::Cancelled))),
         }
     }
 

@@ -1,11 +1,14 @@
-//! [`McpClient`]: what is known about the client of a request. [`NotificationSender`]: notifications to it.
+//! [`McpClient`]: what is known about the client of a request. [`MessageSender`]: notifications and questions to it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jsonrpc::Answer;
 use mcp::{EVENTS, Era, REMINDERS};
 use runtime::data::Data;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
+
+use super::question::{self, CannotAsk};
 
 /// The extension of tasks.
 pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -22,16 +25,16 @@ const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "criti
 /// The level of the builtin `log`.
 pub(super) const SCRIPT_LEVEL: &str = "info";
 
-/// Notifications to a client. They are dropped once the client is gone.
+/// Notifications and requests to a client. They are dropped once the client is gone.
 #[derive(Clone, Default)]
-pub(super) struct NotificationSender(Option<mpsc::Sender<String>>);
+pub(super) struct MessageSender(Option<mpsc::Sender<String>>);
 
-impl NotificationSender {
-    pub(super) fn new(sender: mpsc::Sender<String>) -> NotificationSender {
-        NotificationSender(Some(sender))
+impl MessageSender {
+    pub(super) fn new(sender: mpsc::Sender<String>) -> MessageSender {
+        MessageSender(Some(sender))
     }
 
-    /// Sends a notification, or returns it if there is no room or no client. [`NotificationSender::room`] waits for room.
+    /// Sends a notification, or returns it if there is no room or no client. [`MessageSender::room`] waits for room.
     pub(super) fn notify(&self, method: &str, params: Data) -> Result<(), String> {
         let text = notification(method, params);
         match &self.0 {
@@ -48,6 +51,14 @@ impl NotificationSender {
         }
     }
 
+    /// Sends a request once there is room. Returns false if the client is gone.
+    async fn request(&self, id: i64, method: &str, params: Data) -> bool {
+        match &self.0 {
+            Some(sender) => sender.send(request(id, method, params)).await.is_ok(),
+            None => false,
+        }
+    }
+
     /// Waits until there is room for a notification, or the client is gone.
     pub(super) async fn room(&self) {
         if let Some(sender) = &self.0 {
@@ -58,6 +69,11 @@ impl NotificationSender {
 
 fn notification(method: &str, params: Data) -> String {
     Data::dict([("jsonrpc", Data::from("2.0")), ("method", method.into()), ("params", params)]).to_json()
+}
+
+fn request(id: i64, method: &str, params: Data) -> String {
+    let request = [("jsonrpc", Data::from("2.0")), ("id", id.into()), ("method", method.into()), ("params", params)];
+    Data::dict(request).to_json()
 }
 
 /// A session of the form with sessions.
@@ -73,6 +89,10 @@ struct SessionState {
     level: Option<usize>,
     /// Notifications that had no stream to go to.
     kept: VecDeque<String>,
+    /// The receivers of the results of requests to the client, by their ids.
+    asked: HashMap<i64, oneshot::Sender<Data>>,
+    /// The id of the last request to the client.
+    last_id: i64,
 }
 
 impl ClientSession {
@@ -108,6 +128,50 @@ impl ClientSession {
     pub(super) fn take_kept(&self) -> Vec<String> {
         self.lock().kept.drain(..).collect()
     }
+
+    /// Opens a request to the client, and returns the receiver of its result.
+    fn open_request(&self) -> (i64, oneshot::Receiver<Data>) {
+        let (sender, result) = oneshot::channel();
+        let mut state = self.lock();
+        state.last_id += 1;
+        let id = state.last_id;
+        state.asked.insert(id, sender);
+        (id, result)
+    }
+
+    /// Takes the client's response to a request. An unknown response, such as a late one, is ignored.
+    pub(super) fn replied(&self, answer: &Answer<Data>) {
+        let id = answer.id.as_ref().and_then(|id| Data::from_json(id.as_json()).ok());
+        let Some(waiting) = id.and_then(|id| id.as_int()).and_then(|id| self.lock().asked.remove(&id)) else { return };
+        if let Some(error) = &answer.error {
+            tracing::warn!("the MCP client cannot answer a question: {}", error.get("message").to_text());
+        }
+        // A response without a result ends the wait too.
+        if let Some(result) = &answer.result {
+            let _ = waiting.send(result.clone());
+        }
+    }
+
+    /// Ends the session: its questions get no answer.
+    pub(super) fn end(&self) {
+        self.lock().asked.clear();
+    }
+}
+
+/// A request to a client that has no response yet. Dropping it tells the client that no response is needed.
+struct OpenRequest<'a> {
+    session: &'a ClientSession,
+    outbox: &'a MessageSender,
+    id: i64,
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        let is_open = self.session.lock().asked.remove(&self.id).is_some();
+        if is_open {
+            let _ = self.outbox.notify("notifications/cancelled", Data::dict([("requestId", self.id.into())]));
+        }
+    }
 }
 
 fn level_of(level: &str) -> Option<usize> {
@@ -124,7 +188,7 @@ pub(super) struct McpClient {
     pub(super) request_id: Data,
     /// The token of its reports of progress; nil if it wants none.
     pub(super) progress_token: Data,
-    pub(super) outbox: NotificationSender,
+    pub(super) outbox: MessageSender,
     pub(super) session: Option<Arc<ClientSession>>,
     /// The level that a request without a session wants.
     level: Option<usize>,
@@ -132,12 +196,7 @@ pub(super) struct McpClient {
 
 impl McpClient {
     /// Creates the client of a request in a session.
-    pub(super) fn of_session(
-        session: Arc<ClientSession>,
-        id: Data,
-        params: &Data,
-        outbox: NotificationSender,
-    ) -> McpClient {
+    pub(super) fn of_session(session: Arc<ClientSession>, id: Data, params: &Data, outbox: MessageSender) -> McpClient {
         McpClient {
             era: Era::Sessions,
             capabilities: session.capabilities.clone(),
@@ -150,7 +209,7 @@ impl McpClient {
     }
 
     /// Creates the client of a request without a session, which describes itself in `_meta`.
-    pub(super) fn stateless(id: Data, params: &Data, outbox: NotificationSender) -> McpClient {
+    pub(super) fn stateless(id: Data, params: &Data, outbox: MessageSender) -> McpClient {
         let meta = params.get("_meta");
         McpClient {
             era: Era::Stateless,
@@ -171,6 +230,28 @@ impl McpClient {
     /// Returns whether the client wants reminders as notifications.
     pub(super) fn takes_reminders(&self) -> bool {
         !self.capabilities.get("experimental").get(REMINDERS).is_nil()
+    }
+
+    /// Returns whether the client asks its user by forms. Clients that declare no mode know only forms.
+    pub(super) fn takes_forms(&self) -> bool {
+        let elicitation = self.capabilities.get("elicitation");
+        elicitation.as_dict().is_some() && (!elicitation.get("form").is_nil() || elicitation.get("url").is_nil())
+    }
+
+    /// Asks the user of the client, in the form with sessions; `None` if the user does not answer. `meta` is nil, or
+    /// the `_meta` of the question.
+    pub(super) async fn ask(&self, text: &str, meta: Data) -> Result<Option<String>, CannotAsk> {
+        let session = self.session.as_ref().filter(|_| self.takes_forms()).ok_or(CannotAsk)?;
+        let (id, result) = session.open_request();
+        let _open = OpenRequest { session, outbox: &self.outbox, id };
+        let mut params = question::params(text);
+        if !meta.is_nil() {
+            params.set("_meta", meta);
+        }
+        if !self.outbox.request(id, question::METHOD, params).await {
+            return Err(CannotAsk);
+        }
+        result.await.map(|reply| question::answer_of(&reply)).map_err(|_| CannotAsk)
     }
 
     /// Returns whether messages of the log are wanted.
@@ -195,13 +276,63 @@ mod tests {
     #[test]
     fn messages_of_the_log_are_wanted_from_a_level_on() {
         let session = Arc::new(ClientSession::new(Data::Nil));
-        let client = McpClient::of_session(session.clone(), 1.into(), &Data::Nil, NotificationSender::default());
+        let client = McpClient::of_session(session.clone(), 1.into(), &Data::Nil, MessageSender::default());
         assert!(!client.wants_log(), "unless the client asks");
         for (level, wanted) in [("debug", true), ("info", true), ("notice", false)] {
             assert!(session.set_level(level));
             assert_eq!(client.wants_log(), wanted, "{level}");
         }
         assert!(!session.set_level("loud"));
+    }
+
+    #[tokio::test]
+    async fn a_question_waits_for_its_own_response() {
+        let session = Arc::new(ClientSession::new(Data::from_json(r#"{"elicitation": {}}"#).unwrap()));
+        let (sender, mut sent) = mpsc::channel(4);
+        let client = McpClient::of_session(session.clone(), 1.into(), &Data::Nil, MessageSender::new(sender));
+        let reply = |id: i64, result: Option<&str>| Answer {
+            id: jsonrpc::Id::of_json(&id.into()),
+            result: result.map(|text| Data::from_json(text).unwrap()),
+            error: None,
+        };
+        let asked = client.clone();
+        let asked = tokio::spawn(async move { asked.ask("Sure?", Data::Nil).await });
+        let request = Data::from_json(&sent.recv().await.unwrap()).unwrap();
+        assert_eq!(request.get("params").get("message").as_str(), Some("Sure?"));
+        session.replied(&reply(7, Some(r#"{"action": "decline"}"#)));
+        session.replied(&reply(1, Some(r#"{"action": "accept", "content": {"answer": "yes"}}"#)));
+        assert_eq!(asked.await.unwrap(), Ok(Some("yes".to_owned())));
+        // The client refuses the request, and then the session ends.
+        let asked = client.clone();
+        let asked = tokio::spawn(async move { (asked.ask("A?", Data::Nil).await, asked.ask("B?", Data::Nil).await) });
+        sent.recv().await.unwrap();
+        session.replied(&reply(2, None));
+        sent.recv().await.unwrap();
+        session.end();
+        assert_eq!(asked.await.unwrap(), (Err(CannotAsk), Err(CannotAsk)));
+        // A question that is given up is withdrawn.
+        let asked = tokio::spawn(async move { client.ask("C?", Data::Nil).await });
+        sent.recv().await.unwrap();
+        asked.abort();
+        let withdrawn = Data::from_json(&sent.recv().await.unwrap()).unwrap();
+        assert_eq!(withdrawn.get("method").as_str(), Some("notifications/cancelled"));
+        assert_eq!(withdrawn.get("params").get("requestId").as_int(), Some(4));
+        assert!(session.lock().asked.is_empty());
+    }
+
+    #[test]
+    fn forms_are_taken_as_declared() {
+        for (declared, taken) in [
+            ("{}", false),
+            (r#"{"elicitation": {}}"#, true),
+            (r#"{"elicitation": {"form": {}}}"#, true),
+            (r#"{"elicitation": {"form": {}, "url": {}}}"#, true),
+            (r#"{"elicitation": {"url": {}}}"#, false),
+        ] {
+            let session = Arc::new(ClientSession::new(Data::from_json(declared).unwrap()));
+            let client = McpClient::of_session(session, 1.into(), &Data::Nil, MessageSender::default());
+            assert_eq!(client.takes_forms(), taken, "{declared}");
+        }
     }
 
     #[test]

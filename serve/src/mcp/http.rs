@@ -14,12 +14,12 @@ use bytes::Bytes;
 use futures_util::stream;
 use hyper::Request;
 use hyper::body::Incoming;
-use jsonrpc::{Id, Message, code};
+use jsonrpc::{Answer, Id, Message, code};
 use mcp::{Era, LEGACY_VERSIONS, STATELESS};
 use runtime::data::Data;
 use tokio::sync::mpsc;
 
-use super::client::{ClientSession, McpClient, NotificationSender, WAITING};
+use super::client::{ClientSession, McpClient, MessageSender, WAITING};
 use super::fault::{HEADER_MISMATCH, McpFault, shortened};
 use super::serve::McpLimits;
 use super::server::{McpServer, era_of, unsupported};
@@ -166,7 +166,23 @@ impl McpHttpState {
         match self.session(headers) {
             Ok(session) => {
                 self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&session.id);
+                session.end();
                 empty(StatusCode::NO_CONTENT)
+            }
+            Err((status, fault)) => refusal(status, &Id::null(), &fault),
+        }
+    }
+
+    /// Takes a client's answer to a question, which a call of its session asked.
+    fn answered(&self, headers: &HeaderMap, answer: &Answer<Data>) -> Response<Body> {
+        // Clients without a session are asked by results.
+        if !headers.contains_key(SESSION) {
+            return empty(StatusCode::ACCEPTED);
+        }
+        match self.session(headers) {
+            Ok(session) => {
+                session.replied(answer);
+                empty(StatusCode::ACCEPTED)
             }
             Err((status, fault)) => refusal(status, &Id::null(), &fault),
         }
@@ -199,7 +215,7 @@ impl McpHttpState {
         };
         let request = match jsonrpc::read::<Data>(&bytes, &RULES) {
             Ok(Message::Request(request)) => request,
-            Ok(Message::Answer(_)) => return empty(StatusCode::ACCEPTED),
+            Ok(Message::Answer(answer)) => return self.answered(&head.headers, &answer),
             Err(error) if error.is_answer => return empty(StatusCode::ACCEPTED),
             Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.id, &malformed(&error.problem)),
         };
@@ -250,7 +266,7 @@ impl McpHttpState {
     ) -> Response<Body> {
         let takes_events = accepts(headers, "text/event-stream");
         let (sender, mut waiting) = mpsc::channel(WAITING);
-        let outbox = if takes_events { NotificationSender::new(sender) } else { NotificationSender::default() };
+        let outbox = if takes_events { MessageSender::new(sender) } else { MessageSender::default() };
         let request_id = Data::from_json(id.as_json()).unwrap_or_default();
         let kept = session.as_ref().filter(|_| takes_events).map(|session| session.take_kept()).unwrap_or_default();
         let client = match session {

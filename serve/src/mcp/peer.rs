@@ -65,7 +65,7 @@ impl Peer for McpPeer {
 
     fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
         match self.feed(session_id) {
-            Some(feed) => Box::pin(async move { feed.client.outbox.room().await }),
+            Some(feed) => Box::pin(async move { feed.client().outbox.room().await }),
             None => Box::pin(ready(())),
         }
     }
@@ -83,7 +83,8 @@ pub(super) fn now_ms() -> u64 {
 
 /// The notifications of a call to its client.
 pub(super) struct CallFeed {
-    client: McpClient,
+    /// The client of the request that the call runs for now.
+    client: Mutex<McpClient>,
     shown: Mutex<ShownProgress>,
 }
 
@@ -101,7 +102,17 @@ const STEP: f64 = 1e-6;
 
 impl CallFeed {
     pub(super) fn new(client: McpClient) -> CallFeed {
-        CallFeed { client, shown: Mutex::default() }
+        CallFeed { client: Mutex::new(client), shown: Mutex::default() }
+    }
+
+    /// Returns the client of the request that the call runs for now.
+    pub(super) fn client(&self) -> McpClient {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Continues the call for another request.
+    pub(super) fn attach(&self, client: McpClient) {
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = client;
     }
 
     /// Locks the progress. Code that holds this lock does not panic.
@@ -116,33 +127,36 @@ impl CallFeed {
 
     fn progress(&self, text: Arc<str>, portion: Option<f64>) {
         let (progress, total) = self.lock().next(text.clone(), portion);
-        if self.client.progress_token.is_nil() {
+        let client = self.client();
+        if client.progress_token.is_nil() {
             return;
         }
         let params = Data::dict_of_present([
-            ("progressToken", self.client.progress_token.clone()),
+            ("progressToken", client.progress_token.clone()),
             ("progress", progress.into()),
             ("total", total.map_or(Data::Nil, Data::from)),
             ("message", text.into()),
         ]);
         // A report that finds no room is followed by others.
-        let _ = self.client.outbox.notify("notifications/progress", params);
+        let _ = client.outbox.notify("notifications/progress", params);
     }
 
     fn log(&self, text: &str) {
-        if self.client.wants_log() {
+        let client = self.client();
+        if client.wants_log() {
             let params = [("level", Data::from(SCRIPT_LEVEL)), ("logger", "script".into()), ("data", text.into())];
-            let _ = self.client.outbox.notify("notifications/message", Data::dict(params));
+            let _ = client.outbox.notify("notifications/message", Data::dict(params));
         }
     }
 
     /// Sends a reminder to a client that takes notifications; other clients read events.
     fn remind(&self, payload: &RemindPayload) {
-        if self.client.era != Era::Sessions || !self.client.takes_reminders() {
+        let client = self.client();
+        if client.era != Era::Sessions || !client.takes_reminders() {
             return;
         }
-        if let Err(unsent) = self.client.outbox.notify(NOTIFICATION, reminder_params(payload, Surface::Mcp))
-            && let Some(session) = &self.client.session
+        if let Err(unsent) = client.outbox.notify(NOTIFICATION, reminder_params(payload, Surface::Mcp))
+            && let Some(session) = &client.session
         {
             session.keep(unsent);
         }

@@ -14,6 +14,7 @@ use super::http::{McpHttpState, RequestAnswerer, full};
 use super::peer::McpPeer;
 use super::server::McpServer;
 use super::stdio;
+use super::suspended::SuspendedCalls;
 use super::tasks::McpTasks;
 use crate::a2a::card::about;
 use crate::acp::{LineStreams, TransportLimits};
@@ -93,6 +94,7 @@ fn start(served: Served, settings: &McpSettings, is_public: bool) -> Result<Arc<
         calls: Calls { host, peer, mode, limit: CountLimit::new(settings.bounds.calls) },
         catalog,
         tasks: McpTasks::new(settings.bounds.tasks),
+        suspended: SuspendedCalls::new(settings.bounds.calls as usize / 2),
         info,
         instructions: about.description.filter(|_| described).map(Into::into),
         task_after: settings.task_after,

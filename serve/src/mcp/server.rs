@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use mcp::{Era, LEGACY, LEGACY_VERSIONS, REMINDERS, STATELESS};
 use runtime::data::{Data, Entries};
-use stdlib::ServedKind;
+use stdlib::{ServedCall, ServedKind};
 
-use super::calls::{CallError, Calls};
+use super::calls::{CallError, CallStep, Calls, RunningCall};
 use super::catalog::{Catalog, Offered, is_prompt, is_resource, is_tool};
 use super::client::{ClientSession, McpClient, extensions};
 use super::fault::{McpFault, UNSUPPORTED_VERSION, shortened};
 use super::peer::CallFeed;
 use super::reminders::{self, ReminderEvents};
+use super::suspended::{Resumed, SuspendedCalls};
 use super::tasks::McpTasks;
 use crate::metrics::Exposition;
 use crate::probe::Probed;
@@ -29,6 +30,7 @@ pub(super) struct McpServer {
     pub(super) calls: Calls,
     pub(super) catalog: Catalog,
     pub(super) tasks: McpTasks,
+    pub(super) suspended: SuspendedCalls,
     /// The name, the title and the version.
     pub(super) info: Data,
     pub(super) instructions: Option<Arc<str>>,
@@ -131,7 +133,7 @@ impl McpServer {
             if result.get("resultType").is_nil() {
                 result.set("resultType", "complete".into());
             }
-            if cacheable {
+            if cacheable && result.get("resultType").as_str() == Some("complete") {
                 let (ttl, scope) = match method {
                     "resources/read" => (0, "private"),
                     _ if self.is_public => (LIST_TTL_MS, "public"),
@@ -159,7 +161,7 @@ impl McpServer {
                 }
             }
             "tasks/get" => Ok(self.tasks.find(params, owner)?.to_data(Era::Sessions)),
-            "tasks/result" => self.tasks.find(params, owner)?.result().await,
+            "tasks/result" => self.tasks.find(params, owner)?.result(client).await,
             "tasks/list" => Ok(self.tasks.list(owner)),
             "tasks/cancel" => {
                 let task = self.tasks.find(params, owner)?;
@@ -191,8 +193,10 @@ impl McpServer {
                 self.tasks.find(params, None)?.cancel(Era::Stateless).await?;
                 Ok(Data::empty_dict())
             }
-            // No task of a script waits for input.
-            "tasks/update" => self.tasks.find(params, None).map(|_| Data::empty_dict()),
+            "tasks/update" => {
+                self.tasks.find(params, None)?.update(params.get("inputResponses"));
+                Ok(Data::empty_dict())
+            }
             _ => self.answer_either(method, params, client).await,
         }
     }
@@ -218,19 +222,21 @@ impl McpServer {
             Ok(call) => call,
             Err(why) => return Ok(failed(&format!("invalid arguments: {why}"))),
         };
-        let name = tool.entry.name.clone();
-        let feed = Arc::new(CallFeed::new(client.clone()));
-        let mut running = self.calls.start(&name, call, feed.clone())?;
         let owner = client.session.as_ref().map(|session| session.id.clone());
         let task = params.get("task");
         let is_task = client.era == Era::Sessions && task.as_dict().is_some();
-        if !is_task {
+        let (running, feed) = if is_task {
+            let feed = Arc::new(CallFeed::new(client.clone()));
+            (self.calls.start(&tool.entry.name, call, feed.clone())?, feed)
+        } else {
             let limit =
                 if client.takes_tasks() && client.era == Era::Stateless { self.task_after } else { Duration::MAX };
-            if let Ok(ended) = tokio::time::timeout(limit, running.ended()).await {
-                return Ok(to_result(tool, ended));
+            match self.follow(tool, call, params, client, limit).await? {
+                Followed::Ended(ended) => return Ok(to_result(tool, ended)),
+                Followed::InputRequired(result) => return Ok(result),
+                Followed::Running(running, feed) => (running, feed),
             }
-        }
+        };
         let tool = tool.clone();
         let convert = move |ended| to_result(&tool, ended);
         let task = self.tasks.begin(running, feed, owner, task.get("ttl"), convert)?;
@@ -241,23 +247,77 @@ impl McpServer {
         })
     }
 
+    /// Begins a call, or continues the one that the request answers, until it ends, needs an answer of a client without
+    /// a session, or has run for `limit`. Clients with a session are asked meanwhile.
+    async fn follow(
+        &self,
+        offered: &Offered,
+        call: ServedCall,
+        params: &Data,
+        client: &McpClient,
+        limit: Duration,
+    ) -> Result<Followed, McpFault> {
+        let (mut running, feed) = if client.era == Era::Stateless && !params.get("requestState").is_nil() {
+            match self.suspended.resume(params, &call, client)? {
+                Resumed::Running(running, feed) => (running, feed),
+                Resumed::Unanswered(result) => return Ok(Followed::InputRequired(result)),
+            }
+        } else {
+            let feed = Arc::new(CallFeed::new(client.clone()));
+            (self.calls.start(&offered.entry.name, call.clone(), feed.clone())?, feed)
+        };
+        loop {
+            let Ok(step) = tokio::time::timeout(limit, running.next()).await else {
+                return Ok(Followed::Running(running, feed));
+            };
+            let mut question = match step {
+                CallStep::Ended(ended) => return Ok(Followed::Ended(ended)),
+                CallStep::Asked(question) => question,
+            };
+            if client.era == Era::Stateless && client.takes_forms() {
+                return Ok(Followed::InputRequired(self.suspended.suspend(running, feed, call, question)));
+            }
+            let text = question.text.clone();
+            let answer = tokio::select! {
+                answer = client.ask(&text, Data::Nil) => answer,
+                () = question.withdrawn() => continue,
+            };
+            // Dropping the question ends the call.
+            if let Ok(answer) = answer {
+                question.answer(answer);
+            }
+        }
+    }
+
     /// Calls the function of a resource or prompt.
-    async fn call(&self, offered: &Offered, arguments: &Data, client: &McpClient) -> Result<Data, McpFault> {
+    async fn call(
+        &self,
+        offered: &Offered,
+        arguments: &Data,
+        params: &Data,
+        client: &McpClient,
+    ) -> Result<Called, McpFault> {
         let call = offered
             .call(&offered.typed(arguments))
             .map_err(|why| McpFault::params(format!("invalid arguments: {why}")))?;
-        let feed = Arc::new(CallFeed::new(client.clone()));
-        let mut running = self.calls.start(&offered.entry.name, call, feed)?;
-        running.ended().await.map_err(|error| match error {
-            CallError::Failed(why) => McpFault::new(jsonrpc::code::INTERNAL_ERROR, why),
-            CallError::Cancelled => McpFault::new(jsonrpc::code::INTERNAL_ERROR, "the request was cancelled"),
-        })
+        let failed = |why: String| McpFault::new(jsonrpc::code::INTERNAL_ERROR, why);
+        match self.follow(offered, call, params, client, Duration::MAX).await? {
+            Followed::Ended(Ok(value)) => Ok(Called::Value(value)),
+            Followed::Ended(Err(CallError::Failed(why))) => Err(failed(why)),
+            Followed::InputRequired(result) => Ok(Called::InputRequired(result)),
+            Followed::Ended(Err(CallError::Cancelled)) | Followed::Running(..) => {
+                Err(failed("the request was cancelled".to_owned()))
+            }
+        }
     }
 
     async fn read(&self, params: &Data, client: &McpClient) -> Result<Data, McpFault> {
         let Some(uri) = params.get("uri").as_str() else { return Err(McpFault::params("`uri` is missing")) };
         let (resource, arguments) = self.catalog.resource(uri, client.era)?;
-        let value = self.call(resource, &arguments, client).await?;
+        let value = match self.call(resource, &arguments, params, client).await? {
+            Called::Value(value) => value,
+            Called::InputRequired(result) => return Ok(result),
+        };
         let mime_type = match &resource.entry.kind {
             ServedKind::Resource { mime_type, .. } => mime_type.clone(),
             _ => None,
@@ -280,7 +340,10 @@ impl McpServer {
 
     async fn prompt(&self, params: &Data, client: &McpClient) -> Result<Data, McpFault> {
         let prompt = self.catalog.prompt(params.get("name"))?;
-        let value = self.call(prompt, params.get("arguments"), client).await?;
+        let value = match self.call(prompt, params.get("arguments"), params, client).await? {
+            Called::Value(value) => value,
+            Called::InputRequired(result) => return Ok(result),
+        };
         let description =
             if prompt.entry.description.is_empty() { Data::Nil } else { (&prompt.entry.description).into() };
         Ok(Data::dict_of_present([("description", description), ("messages", messages(&value))]))
@@ -307,6 +370,22 @@ impl McpServer {
     }
 }
 
+/// How far a call was followed.
+enum Followed {
+    Ended(Result<Data, CallError>),
+    /// The result that asks the client.
+    InputRequired(Data),
+    /// The call has run for the given time.
+    Running(RunningCall, Arc<CallFeed>),
+}
+
+/// The outcome of the function of a resource or prompt.
+enum Called {
+    Value(Data),
+    /// The result that asks the client.
+    InputRequired(Data),
+}
+
 /// The maximum number of values in one completion, as the protocol sets it.
 const MAX_COMPLETIONS: usize = 100;
 
@@ -320,6 +399,12 @@ impl Probed for McpServer {
         self.calls.host.expose(to);
         to.value("harn_mcp_calls_running", "gauge", "Calls that are running.", self.calls.limit.taken());
         to.value("harn_mcp_calls_running_limit", "gauge", "Maximum number of running calls.", self.calls.limit.most());
+        to.value(
+            "harn_mcp_calls_waiting",
+            "gauge",
+            "Calls that wait for an answer of a user.",
+            self.suspended.waiting(),
+        );
         to.value("harn_mcp_tasks_open", "gauge", "Calls that run as tasks.", self.tasks.open());
     }
 }

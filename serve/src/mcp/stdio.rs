@@ -11,7 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use super::client::{ClientSession, McpClient, NotificationSender, WAITING};
+use super::client::{ClientSession, McpClient, MessageSender, WAITING};
 use super::fault::{McpFault, UNAVAILABLE};
 use super::server::{McpServer, era_of};
 use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines};
@@ -96,8 +96,12 @@ impl StdioConnection {
             Ok(Message::Request(Request { id: Some(id), method, params })) => {
                 self.request(id, method, params.unwrap_or_default()).await;
             }
-            // The server asks the client nothing.
-            Ok(Message::Answer(_)) => {}
+            Ok(Message::Answer(answer)) => {
+                let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(session) = session {
+                    session.replied(&answer);
+                }
+            }
             Err(error) if error.is_answer => {}
             Err(error) => self.put(refused(&error.id, &malformed(&error.problem))).await,
         }
@@ -152,7 +156,7 @@ impl StdioConnection {
 
     async fn answer(&self, id: &Id, method: &str, params: &Data) -> String {
         let request_id = Data::from_json(id.as_json()).unwrap_or_default();
-        let outbox = NotificationSender::new(self.output.clone());
+        let outbox = MessageSender::new(self.output.clone());
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let client = match (era_of(method, params), session) {
             (Era::Stateless, _) => McpClient::stateless(request_id, params, outbox),

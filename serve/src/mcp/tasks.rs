@@ -7,9 +7,11 @@ use mcp::Era;
 use runtime::data::Data;
 use tokio::sync::watch;
 
-use super::calls::{CallError, RunningCall};
+use super::calls::{CallError, CallStep, RunningCall};
+use super::client::McpClient;
 use super::fault::{McpFault, UNAVAILABLE};
 use super::peer::{CallFeed, now_ms};
+use super::question::{self, PendingQuestion};
 use jsonrpc::code;
 
 /// The time for which a task is kept after its creation unless the client wishes a shorter one, in milliseconds.
@@ -34,7 +36,20 @@ pub(super) struct McpTask {
     ttl_ms: u64,
     feed: Arc<CallFeed>,
     cancel: watch::Sender<bool>,
+    /// The question that it waits for.
+    question: watch::Sender<Option<Arc<TaskQuestion>>>,
     end: watch::Sender<Option<FinishedTask>>,
+}
+
+/// A question of a task.
+struct TaskQuestion {
+    /// Its key in `inputRequests`; no other question of the task has it.
+    key: String,
+    text: Arc<str>,
+    /// The question as an entry of `inputRequests`.
+    request: Data,
+    /// The question until it is answered.
+    pending: Mutex<Option<PendingQuestion>>,
 }
 
 /// The end of a task.
@@ -87,6 +102,7 @@ impl McpTasks {
             ttl_ms: wished.min(TTL_MS),
             feed,
             cancel: call.canceller(),
+            question: watch::Sender::new(None),
             end: watch::Sender::new(None),
         });
         {
@@ -100,7 +116,20 @@ impl McpTasks {
         }
         let ended = task.clone();
         tokio::spawn(async move {
-            let end = match call.ended().await {
+            let mut asked = 0;
+            let came = loop {
+                match call.next().await {
+                    CallStep::Ended(came) => break came,
+                    CallStep::Asked(question) if ended.feed.client().takes_forms() => {
+                        asked += 1;
+                        ended.question.send_replace(Some(Arc::new(TaskQuestion::new(asked, question))));
+                    }
+                    // Dropping the question ends the call.
+                    CallStep::Asked(_) => {}
+                }
+            };
+            ended.question.send_replace(None);
+            let end = match came {
                 Err(CallError::Cancelled) => TaskResult::Cancelled,
                 other => TaskResult::Completed(result(other)),
             };
@@ -138,7 +167,9 @@ impl McpTask {
     /// Returns its state.
     pub(super) fn to_data(&self, era: Era) -> Data {
         let end = self.end.borrow().clone();
+        let question = self.question.borrow().clone().filter(|_| end.is_none());
         let status = match &end {
+            None if question.is_some() => "input_required",
             None => "working",
             Some(FinishedTask { result: TaskResult::Cancelled, .. }) => "cancelled",
             // The form with sessions calls a tool that failed a failed task.
@@ -163,20 +194,63 @@ impl McpTask {
             (ttl, i64::try_from(self.ttl_ms).unwrap_or(i64::MAX).into()),
             (poll, POLL_MS.into()),
         ]);
+        if let (Era::Stateless, Some(question)) = (era, question) {
+            state.set("inputRequests", Data::dict([(&*question.key, question.request.clone())]));
+        }
         if let (Era::Stateless, Some(FinishedTask { result: TaskResult::Completed(result), .. })) = (era, end) {
             state.set("result", result);
         }
         state
     }
 
-    /// Waits for its end, and returns the result of the tool (`tasks/result`).
-    pub(super) async fn result(&self) -> Result<Data, McpFault> {
-        let mut end = self.end.subscribe();
-        let end = end.wait_for(Option::is_some).await.ok().and_then(|end| end.clone());
+    /// Returns the `_meta` of messages that belong to the task.
+    fn related(&self) -> Data {
+        Data::dict([(RELATED, Data::dict([("taskId", Data::from(&self.id))]))])
+    }
+
+    /// Takes answers to its question (`tasks/update`). Answers to other questions, such as earlier ones, are ignored.
+    pub(super) fn update(&self, responses: &Data) {
+        let Some(question) = self.question.borrow().clone() else { return };
+        let reply = responses.get(&question.key);
+        if !reply.is_nil() {
+            self.answer(&question, |pending| pending.answer(question::answer_of(reply)));
+        }
+    }
+
+    fn answer(&self, question: &TaskQuestion, answer: impl FnOnce(PendingQuestion)) {
+        let pending = question.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(pending) = pending {
+            // The next question comes after the answer.
+            self.question.send_replace(None);
+            answer(pending);
+        }
+    }
+
+    /// Waits for its end, and returns the result of the tool (`tasks/result`). Until then, the client is asked its questions.
+    pub(super) async fn result(&self, client: &McpClient) -> Result<Data, McpFault> {
+        let (mut end, mut asking) = (self.end.subscribe(), self.question.subscribe());
+        let end = loop {
+            let question = tokio::select! {
+                biased;
+                end = end.wait_for(Option::is_some) => break end.ok().and_then(|end| end.clone()),
+                question = asking.wait_for(Option::is_some) => question.ok().and_then(|question| question.clone()),
+            };
+            let Some(question) = question else { continue };
+            let answer = tokio::select! {
+                answer = client.ask(&question.text, self.related()) => answer,
+                // Another request has the answer, or the task was cancelled.
+                _ = asking.changed() => continue,
+            };
+            // Dropping the question ends the call.
+            self.answer(&question, |pending| {
+                if let Ok(answer) = answer {
+                    pending.answer(answer)
+                }
+            });
+        };
         match end.map(|end| end.result) {
             Some(TaskResult::Completed(mut result)) => {
-                let related = Data::dict([("taskId", Data::from(&self.id))]);
-                result.set("_meta", Data::dict([(RELATED, related)]));
+                result.set("_meta", self.related());
                 Ok(result)
             }
             _ => Err(McpFault::new(code::INTERNAL_ERROR, "the task was cancelled")),
@@ -198,5 +272,16 @@ impl McpTask {
         let mut end = self.end.subscribe();
         let _ = end.wait_for(Option::is_some).await;
         Ok(())
+    }
+}
+
+impl TaskQuestion {
+    fn new(number: u32, question: PendingQuestion) -> TaskQuestion {
+        TaskQuestion {
+            key: format!("question-{number}"),
+            text: question.text.clone(),
+            request: question.to_input_request(),
+            pending: Mutex::new(Some(question)),
+        }
     }
 }

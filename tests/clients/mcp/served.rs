@@ -289,6 +289,208 @@ println(injected.map({{ e -> [e.payload.source, e.payload.tags, e.payload.dedupe
     }
 }
 
+const ASKS: &str = "tests/mcp/asks.harn";
+
+/// The questions and the results of the client for Python, without the version in the first line.
+const PYTHON_ASKED: &str = "\
+Cancel order 7? ['answer'] accept
+Why, if yes? ['answer'] accept
+order 7: yes, too late
+Cancel order 7? ['answer'] accept
+Why, if yes? ['answer'] decline
+order 7: yes, no reason
+Cancel order 7? ['answer'] cancel
+no answer
+a? ['answer'] accept
+b? ['answer'] accept
+a1 b2
+Who are you? ['answer'] accept
+me
+Whom? ['answer'] accept
+Greet the crew
+True `cancel_order` asks a question, and the client cannot answer: it lacks the capability `elicitation` or a stream of events";
+
+const TYPESCRIPT_ASKED: &str = "\
+Cancel order 7? yes
+Why, if yes? too late
+order 7: yes, too late
+Cancel order 7? yes
+Why, if yes? null
+order 7: yes, no reason
+Cancel order 7? null
+no answer";
+
+#[test]
+fn the_official_clients_answer_questions_in_both_versions() {
+    let python = python("mcp-python", "tests/mcp/requirements.txt");
+    let modules = node("mcp-clients", &NODE);
+    let server = HttpServer::start(ASKS, &[], &[]);
+    let url = server.url();
+    for target in [&[HARN, "serve", "mcp", ASKS][..], &[&url]] {
+        for version in [OLD, NEW] {
+            let mut command = Command::new(&python);
+            command.current_dir(root()).args(["tests/mcp/clients/asks.py", version]).args(target);
+            let output = command.stdin(Stdio::null()).output().unwrap();
+            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert_eq!(out.trim_end(), format!("{version}\n{PYTHON_ASKED}"), "{target:?}: {err}");
+        }
+        for (sdk, version) in [("sdk", OLD), ("client", OLD), ("client", NEW)] {
+            let mut command = Command::new("node");
+            command.current_dir(root()).arg("tests/mcp/clients/asks.mjs").args(target);
+            command.env("MODULES", &modules).env("SDK", sdk).env("VERSION", version);
+            let output = command.stdin(Stdio::null()).output().unwrap();
+            let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert_eq!(out.trim_end(), TYPESCRIPT_ASKED, "{target:?} {sdk} {version}: {err}");
+        }
+    }
+}
+
+/// Returns the parameters of a call by a client that asks its user, and takes tasks if `extensions` has them.
+fn asking(extensions: Value, more: &Value) -> Value {
+    let mut params = json!({"name": "cancel_order", "arguments": {"id": 7}});
+    for (key, value) in more.as_object().unwrap() {
+        params[key] = value.clone();
+    }
+    let capabilities = json!({"elicitation": {}, "extensions": extensions});
+    params["_meta"] = json!({"io.modelcontextprotocol/clientCapabilities": capabilities});
+    params
+}
+
+fn accepted(text: &str) -> Value {
+    json!({"action": "accept", "content": {"answer": text}})
+}
+
+#[test]
+fn a_request_state_continues_its_own_call_once() {
+    let mut server = StdioServer::start(ASKS, &["--max-calls", "4"]);
+    let asked = server.ask(1, "tools/call", asking(json!({}), &json!({})));
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = &asked["inputRequests"]["answer"];
+    assert_eq!(question["method"], "elicitation/create");
+    assert_eq!(question["params"]["message"], "Cancel order 7?");
+    assert_eq!(question["params"]["requestedSchema"]["required"], json!(["answer"]));
+    let state = &asked["requestState"];
+    // Without the answer, the same question is asked again.
+    let again = server.ask(2, "tools/call", asking(json!({}), &json!({"requestState": state})));
+    assert_eq!((&again["inputRequests"], &again["requestState"]), (&asked["inputRequests"], state));
+    let answer = json!({"requestState": state, "inputResponses": {"answer": accepted("yes")}});
+    let refusal = |server: &mut StdioServer, id: u32, params: Value| {
+        server.request(id, "tools/call", &with_meta(params));
+        let message = server.next();
+        assert_eq!((&message["id"], &message["error"]["code"]), (&json!(id), &json!(-32602)), "{message}");
+        message["error"]["message"].as_str().unwrap().to_owned()
+    };
+    let mut other = asking(json!({}), &answer);
+    other["arguments"] = json!({"id": 8});
+    assert!(refusal(&mut server, 3, other).contains("must be the one"));
+    let second = server.ask(4, "tools/call", asking(json!({}), &answer));
+    assert_eq!(second["inputRequests"]["answer"]["params"]["message"], "Why, if yes?", "{second}");
+    assert!(refusal(&mut server, 5, asking(json!({}), &answer)).contains("unknown `requestState`"));
+    let last = json!({"requestState": second["requestState"], "inputResponses": {"answer": {"action": "decline"}}});
+    let done = server.ask(6, "tools/call", asking(json!({}), &last));
+    assert_eq!(
+        (&done["resultType"], &done["content"][0]["text"]),
+        (&json!("complete"), &json!("order 7: yes, no reason"))
+    );
+    // Half of the calls may wait: the oldest one ends, and others still run.
+    let states: Vec<Value> = (10..20)
+        .map(|id| server.ask(id, "tools/call", asking(json!({}), &json!({})))["requestState"].clone())
+        .collect();
+    let with = |state: &Value| json!({"requestState": state, "inputResponses": {"answer": {"action": "cancel"}}});
+    assert!(refusal(&mut server, 20, asking(json!({}), &with(&states[7]))).contains("unknown `requestState`"));
+    for (id, state) in [(21, &states[8]), (22, &states[9])] {
+        let done = server.ask(id, "tools/call", asking(json!({}), &with(state)));
+        assert_eq!(done["content"][0]["text"], "no answer", "{done}");
+    }
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_task_asks_and_continues_in_both_versions() {
+    let mut server = StdioServer::start(ASKS, &["--task-after", "0"]);
+    let tasks = || json!({"io.modelcontextprotocol/tasks": {}});
+    // The call may ask before it becomes a task.
+    let begun = server.ask(1, "tools/call", asking(tasks(), &json!({})));
+    assert_eq!(begun["resultType"], "task", "{begun}");
+    let id = begun["taskId"].clone();
+    let mut number = 2;
+    let mut until = |server: &mut StdioServer, status: &str| {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let state = server.ask(number, "tasks/get", json!({"taskId": id}));
+            number += 1;
+            if state["status"] == status {
+                return state;
+            }
+            assert!(Instant::now() < deadline, "{state}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let waiting = until(&mut server, "input_required");
+    assert_eq!(waiting["inputRequests"]["question-1"]["params"]["message"], "Cancel order 7?", "{waiting}");
+    for (round, text) in [(1, "yes"), (2, "late")] {
+        let responses = json!({"question-0": accepted("unknown"), format!("question-{round}"): accepted(text)});
+        server.ask(900 + round, "tasks/update", json!({"taskId": begun["taskId"], "inputResponses": responses}));
+        if round == 1 {
+            let deadline = Instant::now() + Duration::from_secs(20);
+            while until(&mut server, "input_required")["inputRequests"]["question-2"].is_null() {
+                assert!(Instant::now() < deadline);
+            }
+        }
+    }
+    let done = until(&mut server, "completed");
+    assert_eq!(done["result"]["content"][0]["text"], "order 7: yes, late");
+    assert_eq!(server.end(), Some(0));
+
+    let mut server = StdioServer::start(ASKS, &[]);
+    let capabilities = json!({"elicitation": {"form": {}}});
+    server.request(1, "initialize", &json!({"protocolVersion": OLD, "capabilities": capabilities}));
+    server.next();
+    server.request(2, "tools/call", &json!({"name": "cancel_order", "arguments": {}, "task": {}}));
+    let task = json!({"taskId": server.next()["result"]["task"]["taskId"]});
+    server.request(3, "tasks/result", &task);
+    for text in ["yes", "late"] {
+        let question = server.next();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        assert_eq!(question["params"]["_meta"]["io.modelcontextprotocol/related-task"], task);
+        server.request(4, "tasks/get", &task);
+        assert_eq!(server.next()["result"]["status"], "input_required");
+        server.say(&json!({"jsonrpc": "2.0", "id": question["id"], "result": accepted(text)}).to_string());
+    }
+    let done = server.next();
+    assert_eq!((&done["id"], &done["result"]["content"][0]["text"]), (&json!(3), &json!("order 1: yes, late")));
+    // A call that is cancelled withdraws its question.
+    server.request(5, "tools/call", &json!({"name": "cancel_order", "arguments": {}}));
+    let question = server.next();
+    server.say(r#"{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}"#);
+    let withdrawn = server.next();
+    assert_eq!(
+        (&withdrawn["method"], &withdrawn["params"]["requestId"]),
+        (&json!("notifications/cancelled"), &question["id"])
+    );
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn harn_as_the_client_answers_questions_of_harn_in_both_versions() {
+    for version in [OLD, NEW] {
+        let script = format!(
+            r#"fn reply(question) {{
+  if question.message.contains("Why") {{ return {{answer: "too late"}} }}
+  return {{answer: "yes"}}
+}}
+let shop = {{
+  name: "shop", command: {HARN:?}, args: ["serve", "mcp", "{ASKS}"], protocol: "{version}", elicit: reply,
+}}
+println(mcp.connect(shop).protocol)
+println(mcp.call_tool(shop, "cancel_order", {{id: 7}}).text)
+"#
+        );
+        let outcome = run(&format!("served-asks-{version}"), &script, &[]);
+        prints(&outcome, &format!("{version}\norder 7: yes, too late"));
+    }
+}
+
 #[test]
 fn a_long_call_becomes_a_task_that_is_polled_and_cancelled() {
     let mut server = StdioServer::start(SCRIPT, &["--task-after", "0"]);
