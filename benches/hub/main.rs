@@ -1,12 +1,13 @@
 //! The cost of the hub's broker.
 //!
-//! `cargo bench --bench hub [-- --only publishes,stored,competition,silent --runs 5]`. Each bar is a ratio to a peer that
+//! `cargo bench --bench hub [-- --only publishes,stored,competition,silent,wire --runs 5]`. Each bar is a ratio to a peer that
 //! runs in turns with the hub, or a promise that holds on any machine. The bench fails if a bar is missed or anything is
 //! lost.
 //!
 //! - [`publishes`]: publishes per second in memory. [`stored`]: publishes per second into SQLite, compared with a bare
 //!   loop of `rusqlite` with the same batches. [`competition`]: a queue of 100,000 tasks, 50 workers, and one that dies
-//!   each second. [`silent`]: a thousand subscribers of which a hundred never read.
+//!   each second. [`silent`]: a thousand subscribers of which a hundred never read. [`wire`]: delivery over gRPC, compared
+//!   with a bare echo.
 //! - [`work`]: tasks and clients. [`options`], [`parts`]: the command line and what it asks for, shared by the benches.
 
 mod competition;
@@ -17,6 +18,7 @@ mod parts;
 mod publishes;
 mod silent;
 mod stored;
+mod wire;
 mod work;
 
 use parts::Part;
@@ -28,6 +30,7 @@ const PARTS: &[Part] = &[
     ("stored", stored::run),
     ("competition", competition::run),
     ("silent", silent::run),
+    ("wire", wire::run),
 ];
 
 fn main() -> ExitCode {
