@@ -72,7 +72,7 @@ impl<'a> Compiler<'a> {
         // A path without keys: read, changed and written back in its place.
         let base = self.temp();
         self.expr(value, base);
-        let site = PathSite { root: place, keys: 0, op: Some(op), spans: vec![target.span.to(value.span)] };
+        let site = PathSite::new(place, 0, Some(op), vec![target.span.to(value.span)]);
         self.path(site, base, span);
     }
 
@@ -140,7 +140,7 @@ impl<'a> Compiler<'a> {
         let mut spans: Vec<Span> = keys.iter().map(|(_, _, span)| *span).collect();
         spans.push(target.span);
         let root = self.place_of(id);
-        self.path(PathSite { root, keys: count, op, spans }, base, span);
+        self.path(PathSite::new(root, count, op, spans), base, span);
     }
 
     pub(super) fn path(&mut self, site: PathSite, base: Reg, span: Span) {

@@ -114,6 +114,12 @@ impl<D> Record<D> {
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
 
+    /// Its values, to change them, where nobody else holds them.
+    #[inline]
+    pub(crate) fn own_values(&mut self) -> Option<&mut [Value]> {
+        (self.holders() == 1).then(|| self.values_mut())
+    }
+
     /// Counts one holder more; as `Rc` does, it gives up rather than let the count begin again.
     #[inline(always)]
     pub(super) fn retain(&self) {

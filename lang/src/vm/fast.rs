@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use super::call::NO_CLOSURE;
+use super::callback::Returned;
 use super::fiber::{Exit, Fiber, Frame};
 use super::op::{FAR, IN_LIST, Op};
 use super::{PathSite, Place, Test, record};
@@ -459,6 +460,14 @@ impl Fiber {
                             base = home;
                             continue;
                         }
+                        match self.callback_returned(src) {
+                            Returned::Rare => {}
+                            Returned::On => {
+                                load!();
+                                continue;
+                            }
+                            Returned::Exit(exit) => return exit,
+                        }
                     }
 
                     Op::GetField { dst, object, field } => {
@@ -502,6 +511,18 @@ impl Fiber {
                             #[allow(clippy::cast_possible_truncation)]
                             Value::take(list.items.as_mut_ptr().add(*i as usize), reg!(at + 1));
                             continue;
+                        }
+                        // One key that is only written is often new, and looking for it twice costs more than it saves.
+                        if let Place::Register(root) = site.root
+                            && (site.keys > 1 || site.op.is_some())
+                        {
+                            debug_assert!(root < at || root - at > site.keys, "a path that changes its own window");
+                            // SAFETY: the verifier lets no path pass whose window leaves `regs`, all of which is initialised, or
+                            // has the variable in it: the two references do not overlap.
+                            let window = std::slice::from_raw_parts_mut(reg!(at), usize::from(site.keys) + 1);
+                            if site.assign_in_place(&mut *reg!(root), window) {
+                                continue;
+                            }
                         }
                     }
                     Op::UnlessVariant { a, test, by } => {

@@ -16,7 +16,9 @@
 //! - [`tasks`]: fibers beside one another. [`Path`]: their names.
 
 mod access;
+mod assign;
 mod call;
+mod callback;
 mod caught;
 mod codes;
 mod context;

@@ -168,6 +168,16 @@ pub struct PathSite {
     pub op: Option<crate::ast::BinaryOp>,
     /// Span of each key.
     pub spans: Vec<Span>,
+    /// Index at which each key was found last time.
+    pub hints: Box<[Cell<usize>]>,
+}
+
+impl PathSite {
+    /// A path from `root` through `keys` keys, not assigned yet.
+    #[must_use]
+    pub fn new(root: Place, keys: u16, op: Option<crate::ast::BinaryOp>, spans: Vec<Span>) -> Self {
+        Self { root, keys, op, spans, hints: vec![Cell::new(0); usize::from(keys)].into() }
+    }
 }
 
 /// Test that a pattern makes.

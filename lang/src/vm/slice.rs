@@ -100,7 +100,7 @@ impl Fiber {
     }
 
     /// Nothing when the loop goes on with the frame on top.
-    fn after(&mut self, entered: Result<Entered, Box<Raise>>) -> Option<Exit> {
+    pub(super) fn after(&mut self, entered: Result<Entered, Box<Raise>>) -> Option<Exit> {
         match entered {
             Ok(Entered::Frame) => None,
             Ok(Entered::Value(value)) => Some(Exit::Done(value)),

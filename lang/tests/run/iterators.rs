@@ -64,7 +64,7 @@ fn at_once(wait: Wait) -> Result<Value, Box<lang::vm::Raise>> {
     }
 }
 
-const WALKS: [&str; 8] = [
+const WALKS: [&str; 11] = [
     "return { -> (0 to 100_000).map(abs).count() }",
     "return { -> (0 to 100_000).iter().map(abs).filter(to_string).count() }",
     "return { -> (0 to 100_000).iter().count() }",
@@ -73,6 +73,9 @@ const WALKS: [&str; 8] = [
     "fn numbers() {\n  var i = 0\n  while i <= 100_000 {\n    yield i\n    i += 1\n  }\n}\nreturn { -> numbers().count() }",
     "fn numbers() { for i in 0 to 100_000 { yield i } }\nreturn { ->\n  var n = 0\n  for i in numbers() { n += 1 }\n  n\n}",
     "return { -> (0 to 100_000).iter().map({ x -> x }).zip(0 to 200_000).to_list().count() }",
+    "return { -> (0 to 100_000).map({ x -> x }).count() }",
+    "return { -> (0 to 100_000).reduce(0, { n, x -> n + 1 }) }",
+    "return { -> (0 to 100_000).to_list().sort({ a, b -> b - a }).count() }",
 ];
 
 #[test]

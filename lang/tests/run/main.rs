@@ -1,6 +1,7 @@
 //! Scripts through the whole road: text in, printed output out.
 
 mod basics;
+mod callbacks;
 mod corrupted;
 mod cycles;
 mod driver;
@@ -8,6 +9,7 @@ mod exits;
 mod iterators;
 mod methods;
 mod modules;
+mod paths;
 mod pipelines;
 mod tasks;
 

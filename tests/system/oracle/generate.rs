@@ -191,7 +191,8 @@ impl Writer<'_> {
 
     fn assignment(&mut self) {
         let Some(KnownName { name, kind, .. }) = self.some(|k| k.var) else { return self.binding() };
-        let line = match (kind, self.pick(4)) {
+        let line = match (kind, self.pick(6)) {
+            (ValueKind::List | ValueKind::Dict | ValueKind::Record, 4 | 5) => return self.path_assignments(&name),
             (ValueKind::Int, 1) => {
                 format!("{name} {} {}", ["+=", "-=", "*="][self.pick(3)], self.expr(ValueKind::Int, 1))
             }
@@ -205,6 +206,26 @@ impl Writer<'_> {
             (kind, _) => format!("{name} = {}", self.expr(kind, 0)),
         };
         self.line(&line);
+    }
+
+    /// Assigns through two and three keys, with and without another holder of what is changed.
+    fn path_assignments(&mut self, name: &str) {
+        let (inner, value) = (self.expr(ValueKind::Int, 1), self.any(1));
+        let record = ["{a: 1.5, b: {c: 2}}", "Record {a: 3, b: {c: 0.5}}"][self.pick(2)];
+        self.line(&format!("{name} = [{record}, [{inner}, {value}]]"));
+        let held = self.fresh("v");
+        if self.pick(2) == 0 {
+            let part = ["", "[0]", "[0].b", "[1]"][self.pick(4)];
+            self.line(&format!("let {held} = {name}{part}"));
+            self.line(&format!("defer {{ println(to_string({held})) }}"));
+        }
+        for _ in 0..=self.pick(4) {
+            let path = ["[0].a", "[0].b.c", "[0].b.new", "[1][0]", "[-1][1]", "[1][7]"][self.pick(6)];
+            let op = ["=", "+=", "-=", "*=", "/="][self.pick(5)];
+            let value = self.expr(ValueKind::Int, 1);
+            self.line(&format!("{name}{path} {op} {value}"));
+        }
+        self.line(&format!("println(to_string({name}))"));
     }
 
     fn for_loop(&mut self, depth: usize) {
