@@ -197,7 +197,7 @@ impl TaskLife {
             (true, true) => Destination::Copies,
         };
         TaskLife {
-            state: task.status.as_ref().map_or(TaskState::Submitted, |status| status.state()),
+            state: task.status.as_ref().map_or(TaskState::Submitted, hub::proto::a2a::TaskStatus::state),
             id: task.id,
             context_id: task.context_id,
             parent_id: submitted.parent.clone(),

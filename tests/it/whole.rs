@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folders whose scripts are run by the other test targets.
-const ELSEWHERE: [&str; 10] = [
+const ELSEWHERE: [&str; 11] = [
     "tests/a2a/agents",
     "tests/acp/agents",
     "tests/clients/lsp/project",
     "tests/editors",
     "tests/fixtures/aimock",
     "tests/fixtures/layout_1",
+    "tests/mcp",
     "tests/otel",
     "tests/rhai/packs",
     "tests/testing",

@@ -17,7 +17,7 @@ pub(in super::super) fn table(out: &mut String, hub: &HubTasks) {
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for task in &hub.tasks {
-        let attempts: Vec<String> = task.attempts.iter().map(|attempt| attempt.in_words()).collect();
+        let attempts: Vec<String> = task.attempts.iter().map(super::Attempt::in_words).collect();
         let cells = [
             word(task.state),
             task.destination.in_words(),

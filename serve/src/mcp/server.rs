@@ -370,7 +370,7 @@ impl McpServer {
     }
 }
 
-/// How far a call was followed.
+/// The end of following a call.
 enum Followed {
     Ended(Result<Data, CallError>),
     /// The result that asks the client.

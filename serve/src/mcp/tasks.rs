@@ -37,12 +37,12 @@ pub(super) struct McpTask {
     feed: Arc<CallFeed>,
     cancel: watch::Sender<bool>,
     /// The question that it waits for.
-    question: watch::Sender<Option<Arc<TaskQuestion>>>,
+    question: watch::Sender<Option<Arc<AskedByTask>>>,
     end: watch::Sender<Option<FinishedTask>>,
 }
 
 /// A question of a task.
-struct TaskQuestion {
+struct AskedByTask {
     /// Its key in `inputRequests`; no other question of the task has it.
     key: String,
     text: Arc<str>,
@@ -122,7 +122,7 @@ impl McpTasks {
                     CallStep::Ended(came) => break came,
                     CallStep::Asked(question) if ended.feed.client().takes_forms() => {
                         asked += 1;
-                        ended.question.send_replace(Some(Arc::new(TaskQuestion::new(asked, question))));
+                        ended.question.send_replace(Some(Arc::new(AskedByTask::new(asked, question))));
                     }
                     // Dropping the question ends the call.
                     CallStep::Asked(_) => {}
@@ -217,7 +217,7 @@ impl McpTask {
         }
     }
 
-    fn answer(&self, question: &TaskQuestion, answer: impl FnOnce(PendingQuestion)) {
+    fn answer(&self, question: &AskedByTask, answer: impl FnOnce(PendingQuestion)) {
         let pending = question.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(pending) = pending {
             // The next question comes after the answer.
@@ -244,7 +244,7 @@ impl McpTask {
             // Dropping the question ends the call.
             self.answer(&question, |pending| {
                 if let Ok(answer) = answer {
-                    pending.answer(answer)
+                    pending.answer(answer);
                 }
             });
         };
@@ -275,9 +275,9 @@ impl McpTask {
     }
 }
 
-impl TaskQuestion {
-    fn new(number: u32, question: PendingQuestion) -> TaskQuestion {
-        TaskQuestion {
+impl AskedByTask {
+    fn new(number: u32, question: PendingQuestion) -> AskedByTask {
+        AskedByTask {
             key: format!("question-{number}"),
             text: question.text.clone(),
             request: question.to_input_request(),

@@ -178,7 +178,7 @@ fn shown_event(event: AgentEvent) -> Data {
                 ("task_id", update.task_id.into()),
                 ("context_id", update.context_id.into()),
                 ("state", state_of(status.state).as_str().into()),
-                ("text", message.as_ref().map(|message| message.text()).into()),
+                ("text", message.as_ref().map(a2a::Message::text).into()),
                 ("data", message.as_ref().map_or(Data::Nil, |message| shown::last_data(&message.parts))),
                 ("final", update.r#final.into()),
             ])

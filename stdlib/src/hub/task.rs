@@ -111,7 +111,8 @@ impl HostObject for HubTask {
     }
 
     fn keys(&self) -> Vec<Str> {
-        let mut keys: Vec<&str> = self.shown.as_dict().into_iter().flat_map(|d| d.keys()).map(AsRef::as_ref).collect();
+        let mut keys: Vec<&str> =
+            self.shown.as_dict().into_iter().flat_map(runtime::data::Entries::keys).map(AsRef::as_ref).collect();
         keys.sort_unstable();
         keys.into_iter().map(Str::new).collect()
     }

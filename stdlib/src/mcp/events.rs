@@ -17,7 +17,7 @@ const EVENT_TYPE: &str = "reminder";
 const PAUSE: Duration = Duration::from_secs(5);
 const SHORTEST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(60);
-/// How long a call waits for the reminders of its tool.
+/// The time that a call waits for the reminders of its tool.
 const WAIT: Duration = Duration::from_secs(2);
 /// The number of events in one answer.
 const MAX_EVENTS: i64 = 50;

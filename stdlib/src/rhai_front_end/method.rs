@@ -88,7 +88,9 @@ fn of_opaque(
             args.remove(0);
             return Ok(own);
         }
-        match method_of(cx, &receiver, name).filter(|row| front_end.offers(row)) {
+        // A method of some type hides the function of the same name: Rhai calls both alike.
+        let function = || cx.isolate.registry().find("", name);
+        match method_of(cx, &receiver, name).or_else(function).filter(|row| front_end.offers(row)) {
             Some(row) => Ok(Value::Builtin(row)),
             None => Err(missing_method(cx, &receiver, name)),
         }

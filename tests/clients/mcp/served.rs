@@ -346,7 +346,7 @@ fn the_official_clients_answer_questions_in_both_versions() {
 }
 
 /// Returns the parameters of a call by a client that asks its user, and takes tasks if `extensions` has them.
-fn asking(extensions: Value, more: &Value) -> Value {
+fn asking(extensions: &Value, more: &Value) -> Value {
     let mut params = json!({"name": "cancel_order", "arguments": {"id": 7}});
     for (key, value) in more.as_object().unwrap() {
         params[key] = value.clone();
@@ -363,7 +363,7 @@ fn accepted(text: &str) -> Value {
 #[test]
 fn a_request_state_continues_its_own_call_once() {
     let mut server = StdioServer::start(ASKS, &["--max-calls", "4"]);
-    let asked = server.ask(1, "tools/call", asking(json!({}), &json!({})));
+    let asked = server.ask(1, "tools/call", asking(&json!({}), &json!({})));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let question = &asked["inputRequests"]["answer"];
     assert_eq!(question["method"], "elicitation/create");
@@ -371,7 +371,7 @@ fn a_request_state_continues_its_own_call_once() {
     assert_eq!(question["params"]["requestedSchema"]["required"], json!(["answer"]));
     let state = &asked["requestState"];
     // Without the answer, the same question is asked again.
-    let again = server.ask(2, "tools/call", asking(json!({}), &json!({"requestState": state})));
+    let again = server.ask(2, "tools/call", asking(&json!({}), &json!({"requestState": state})));
     assert_eq!((&again["inputRequests"], &again["requestState"]), (&asked["inputRequests"], state));
     let answer = json!({"requestState": state, "inputResponses": {"answer": accepted("yes")}});
     let refusal = |server: &mut StdioServer, id: u32, params: Value| {
@@ -380,26 +380,26 @@ fn a_request_state_continues_its_own_call_once() {
         assert_eq!((&message["id"], &message["error"]["code"]), (&json!(id), &json!(-32602)), "{message}");
         message["error"]["message"].as_str().unwrap().to_owned()
     };
-    let mut other = asking(json!({}), &answer);
+    let mut other = asking(&json!({}), &answer);
     other["arguments"] = json!({"id": 8});
     assert!(refusal(&mut server, 3, other).contains("must be the one"));
-    let second = server.ask(4, "tools/call", asking(json!({}), &answer));
+    let second = server.ask(4, "tools/call", asking(&json!({}), &answer));
     assert_eq!(second["inputRequests"]["answer"]["params"]["message"], "Why, if yes?", "{second}");
-    assert!(refusal(&mut server, 5, asking(json!({}), &answer)).contains("unknown `requestState`"));
+    assert!(refusal(&mut server, 5, asking(&json!({}), &answer)).contains("unknown `requestState`"));
     let last = json!({"requestState": second["requestState"], "inputResponses": {"answer": {"action": "decline"}}});
-    let done = server.ask(6, "tools/call", asking(json!({}), &last));
+    let done = server.ask(6, "tools/call", asking(&json!({}), &last));
     assert_eq!(
         (&done["resultType"], &done["content"][0]["text"]),
         (&json!("complete"), &json!("order 7: yes, no reason"))
     );
     // Half of the calls may wait: the oldest one ends, and others still run.
     let states: Vec<Value> = (10..20)
-        .map(|id| server.ask(id, "tools/call", asking(json!({}), &json!({})))["requestState"].clone())
+        .map(|id| server.ask(id, "tools/call", asking(&json!({}), &json!({})))["requestState"].clone())
         .collect();
     let with = |state: &Value| json!({"requestState": state, "inputResponses": {"answer": {"action": "cancel"}}});
-    assert!(refusal(&mut server, 20, asking(json!({}), &with(&states[7]))).contains("unknown `requestState`"));
+    assert!(refusal(&mut server, 20, asking(&json!({}), &with(&states[7]))).contains("unknown `requestState`"));
     for (id, state) in [(21, &states[8]), (22, &states[9])] {
-        let done = server.ask(id, "tools/call", asking(json!({}), &with(state)));
+        let done = server.ask(id, "tools/call", asking(&json!({}), &with(state)));
         assert_eq!(done["content"][0]["text"], "no answer", "{done}");
     }
     assert_eq!(server.end(), Some(0));
@@ -410,7 +410,7 @@ fn a_task_asks_and_continues_in_both_versions() {
     let mut server = StdioServer::start(ASKS, &["--task-after", "0"]);
     let tasks = || json!({"io.modelcontextprotocol/tasks": {}});
     // The call may ask before it becomes a task.
-    let begun = server.ask(1, "tools/call", asking(tasks(), &json!({})));
+    let begun = server.ask(1, "tools/call", asking(&tasks(), &json!({})));
     assert_eq!(begun["resultType"], "task", "{begun}");
     let id = begun["taskId"].clone();
     let mut number = 2;
