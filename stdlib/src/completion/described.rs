@@ -313,6 +313,11 @@ static DESCRIBED: &[DescribedOption] = &[
     all("extensions", "[]", "URIs of extensions to request."),
     all("wait", "true", "Wait until the task is over or waits for input."),
     // Hubs.
+    of("HubCard", "name", "", "The id of the agent, and its name."),
+    of("HubCard", "description", "", "A description of the agent."),
+    of("HubCard", "url", "", "The address of the agent, if it has one."),
+    of("HubCard", "version", "", "The version of the agent."),
+    of("HubCard", "skills", "[]", "Its skills: `{id, name, description, tags, examples}`."),
     of("HubPublishOptions", "to", "", "The receiver."),
     of("HubPublishOptions", "type", "", "The type of the task."),
     of("HubPublishOptions", "priority", "\"medium\"", "The order among waiting tasks."),

@@ -163,6 +163,24 @@ mod tests {
     /// An expression for each builtin whose result has a known shape; its preparation comes before
     /// it, ended by `;`.
     const CALLS: &[(&str, &str)] = &[
+        ("hub.local", "let b = hub.local(); {agent: b.agent, url: b.url}"),
+        ("hub.register", "let b = hub.local().register({name: \"a\"}); {agent: b.agent, url: b.url}"),
+        ("hub.publish", "hub.local({agent: \"me\"}).publish(\"x\", {queue: \"q\"})"),
+        ("hub.list", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.list()"),
+        ("hub.get", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.get(s.task_id)"),
+        (
+            "hub.cancel",
+            "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.cancel(s.task_id)",
+        ),
+        ("hub.claim", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.claim(\"q\")"),
+        (
+            "hub.wait",
+            "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.cancel(s.task_id); b.wait(s.task_id)",
+        ),
+        (
+            "hub.request",
+            "let b = hub.local({agent: \"me\"}); spawn { b.claim(\"q\").complete(\"y\") }; b.request(\"x\", {queue: \"q\"})",
+        ),
         ("dict.entries", "{a: 1}.entries()"),
         ("entries", "entries({a: 1})"),
         ("iter.next", "[1].iter().next()"),
@@ -231,7 +249,8 @@ mod tests {
     ];
 
     /// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
-    const ASK_A_SERVER: [&str; 11] = [
+    const ASK_A_SERVER: [&str; 12] = [
+        "hub.connect",
         "a2a.card",
         "a2a.send",
         "a2a.get",

@@ -25,6 +25,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
             "a2a.subscribe",
             "http_get",
             "http_post",
+            "hub.connect",
         ],
     ),
     (Capability::Env, &["env"]),
