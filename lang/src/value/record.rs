@@ -114,7 +114,7 @@ impl<D> Record<D> {
         unsafe { std::slice::from_raw_parts_mut(self.first(), self.header().len as usize) }
     }
 
-    /// Its values, to change them, where nobody else holds them.
+    /// Returns its values for a change in place, if it is held once.
     #[inline]
     pub(crate) fn own_values(&mut self) -> Option<&mut [Value]> {
         (self.holders() == 1).then(|| self.values_mut())

@@ -34,7 +34,7 @@ impl MessageSender {
         MessageSender(Some(sender))
     }
 
-    /// Sends a notification, or returns it if there is no room or no client. [`MessageSender::room`] waits for room.
+    /// Sends a notification. Returns it if the queue is full or the client is gone; [`MessageSender::room`] waits for a place.
     pub(super) fn notify(&self, method: &str, params: Data) -> Result<(), String> {
         let text = notification(method, params);
         match &self.0 {

@@ -365,7 +365,7 @@ static DESCRIBED: &[DescribedOption] = &[
         "Time for which a request is repeated while the hub is not reachable, in milliseconds.",
     ),
     of("HubRegisterOptions", "subscriptions", "[]", "Tags of broadcasts, and queues that the agent works for."),
-    of("HubRegisterOptions", "health_check_url", "", "URL that the hub probes."),
+    of("HubRegisterOptions", "health_check_url", "", "URL for health checks. It is stored and not probed yet."),
     of("HubProgress", "portion", "0", "The completed portion, from 0 to 1."),
     of("HubProgress", "data", "", "Partial results."),
     of("HubProgress", "resume_token", "", "Token with which a later attempt continues."),

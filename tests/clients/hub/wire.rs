@@ -249,7 +249,7 @@ async fn tls_serves_clients_that_trust_the_authority_of_the_certificate() {
     let refused = connect("other.pem").await.unwrap_err();
     let why = format!("{refused:?}");
     assert!(why.contains("UnknownIssuer") || why.contains("BadSignature"), "{why}");
-    // Without TLS there is no response.
+    // A client without TLS gets no response.
     let plain = async {
         let mut clients = Clients::connect(&hub.grpc).await.map_err(|error| Status::unavailable(error.to_string()))?;
         clients.workers.list_agents(ListAgentsRequest {}).await
