@@ -15,6 +15,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("build", "check"),
     ("builtins", "doc"),
     ("bytecode", "dis"),
+    ("channels", "channel"),
     ("compile", "check"),
     ("completion", "completions"),
     ("console", "repl"),

@@ -50,7 +50,7 @@ pub use reader::LogReader;
 pub use reservation::LogReservation;
 pub use run_tagged::{RUN_ID, RunTaggedLog};
 pub use shared::{DurableFuture, SharedLog};
-pub use sqlite::{LogFile, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
+pub use sqlite::{LogFile, RunCursors, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
 pub use topic::Topic;
 
 /// A record that is about to be written.

@@ -9,6 +9,7 @@
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
+//! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
 //! | [`hub`] | the broker of tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
 //! | `metrics`, `probe`, `drain`, `count_limit` | metrics and health of a server, its shutdown, and its limits |
@@ -17,6 +18,7 @@
 pub mod a2a;
 pub mod acp;
 pub mod bridge;
+pub mod channels;
 mod count_limit;
 mod drain;
 pub mod host;
@@ -38,6 +40,7 @@ pub fn catalogue() -> Vec<&'static stdlib::Code> {
     all.extend(mcp::McpServerCode::rows());
     all.extend(a2a::A2aCode::rows());
     all.extend(hub::HubCode::rows());
+    all.extend(channels::ChannelCode::rows());
     all.sort_by_key(|row| row.code);
     all
 }

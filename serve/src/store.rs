@@ -35,7 +35,7 @@ mod open_calls;
 mod shown;
 mod stored;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use about::SessionDescription;
 pub use claim::SessionClaim;

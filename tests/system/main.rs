@@ -63,6 +63,7 @@ mod agent_bench;
 mod bad_input;
 mod borders;
 mod breakout;
+mod channels;
 mod check;
 mod check_bounds;
 mod code_literals;

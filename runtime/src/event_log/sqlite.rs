@@ -34,7 +34,7 @@ mod row;
 mod schema;
 mod writer;
 
-pub use file::LogFile;
+pub use file::{LogFile, RunCursors};
 pub use progress::{ask_while_reading, while_wanted, within};
 
 use follow::Follower;

@@ -32,7 +32,7 @@ words! {
         TaskContent = "a2a.content",
         /// The changes of a hub's state.
         Hub = "hub.change",
-        /// Decisions about permissions, with who decided and why.
+        /// Remote channels: enrolment, what they did and were refused, and who decided about permissions.
         Channel = "channel",
     }
 }

@@ -150,9 +150,20 @@ impl HostedSession {
     /// Runs the pipeline. A question of the script ends the prompt, and the next prompt continues the run.
     async fn prompt(&self, asked: PendingPrompt) {
         let PendingPrompt { prompt, answer } = asked;
-        self.shown.prompted(&prompt);
-        let Prompt { text, message, metadata, task_id, context_id, resumed, inherits, answers, call, declines: _ } =
-            prompt;
+        self.begin(&prompt).await;
+        let Prompt {
+            text,
+            message,
+            metadata,
+            task_id,
+            context_id,
+            resumed,
+            inherits,
+            answers,
+            call,
+            declines: _,
+            action: _,
+        } = prompt;
         let mut answers = VecDeque::from(answers);
         propagation::seed(self.hosted.session(), &self.hosted.scope(), &inherits);
         let request = Request { text, message, metadata, task_id, context_id, resumed, call };
@@ -197,7 +208,7 @@ impl HostedSession {
                     answer = Some(next.answer);
                     // Dropping the question answers it with nil.
                     if !next.prompt.declines {
-                        self.shown.prompted(&next.prompt);
+                        self.begin(&next.prompt).await;
                         let _ = question.answer.send(next.prompt.text);
                     }
                 }
@@ -210,6 +221,17 @@ impl HostedSession {
         match answer.or(late) {
             Some(answer) => tell(Some(answer), ended),
             None => self.mailbox.ended_unheard(ended),
+        }
+    }
+
+    /// Records the beginning of a prompt. One of an action does not begin before that is durable.
+    async fn begin(&self, prompt: &Prompt) {
+        self.shown.prompted(prompt);
+        if prompt.action.is_some()
+            && let Some(journal) = self.mailbox.journal()
+        {
+            // A log that cannot be written is reported at the end of the prompt.
+            let _ = journal.settled().await;
         }
     }
 

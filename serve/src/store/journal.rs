@@ -82,15 +82,15 @@ impl SessionJournal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records the beginning of a prompt.
-    pub fn prompted(&self, text: &str) {
+    /// Records the beginning of a prompt, with the action of the channel that submitted it.
+    pub fn prompted(&self, text: &str, action: Option<&Arc<str>>) {
         {
             let mut state = self.lock();
             if state.about.title.is_none() {
                 state.about.title = title_of(text);
             }
         }
-        self.life("prompted", []);
+        self.life("prompted", [("action", action.into())]);
     }
 
     /// Sends an event with `show`, which must not wait, and records it. A concurrent [`SessionJournal::again`] sends

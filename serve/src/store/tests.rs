@@ -48,10 +48,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A folder of its own, removed after the test.
-struct StoreFolder(PathBuf);
+pub(crate) struct StoreFolder(PathBuf);
 
 impl StoreFolder {
-    fn new() -> StoreFolder {
+    pub(crate) fn new() -> StoreFolder {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-store-{}-{}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -59,7 +59,7 @@ impl StoreFolder {
         StoreFolder(path)
     }
 
-    fn log(&self) -> SqliteLog {
+    pub(crate) fn log(&self) -> SqliteLog {
         SqliteLog::open(self.0.join("events.db"), &SqliteOptions::default()).unwrap()
     }
 
@@ -152,7 +152,7 @@ impl ServedSession {
     /// Runs one prompt, as a client sends it.
     fn prompt(&self, text: &str, replies: impl IntoIterator<Item = ModelReply>) {
         self.model.replies.borrow_mut().extend(replies);
-        self.journal.prompted(text);
+        self.journal.prompted(text, None);
         let message_id: Arc<str> = text.into();
         self.journal.note(&SessionEvent::UserMessage { message_id: message_id.clone(), content: text.into() });
         let result = block_on(agent_loop(&self.session, &self.scope, &self.parts(), LoopOptions::new(text.to_owned())));

@@ -17,6 +17,8 @@ use super::row::{decode, number, stored};
 
 mod of_runs;
 
+pub use of_runs::RunCursors;
+
 /// Maximum number of topic names held in memory.
 const MOST_TOPICS: usize = 4096;
 
@@ -88,8 +90,20 @@ impl LogFile {
         self.try_page(filter, limit, exact).map_err(|error| self.failed(error))
     }
 
+    /// Returns the cursor that was assigned last; 0 if the log never had a record.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn head(&self) -> Result<u64, LogError> {
+        let find = || Ok(last(&*self.connection.unchecked_transaction()?)?);
+        find().map_err(|error| self.failed(error))
+    }
+
     /// Returns the cursor before the oldest kept record.
-    pub(super) fn oldest(&self) -> Result<u64, LogError> {
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn oldest(&self) -> Result<u64, LogError> {
         let find = || Ok(kept_behind(&*self.connection.unchecked_transaction()?)?);
         find().map_err(|error| self.failed(error))
     }

@@ -5,7 +5,7 @@ fn write(store: &SessionStore, n: usize, cwd: &str) -> Rc<ServedSession> {
     let about = SessionDescription { cwd: Some(cwd.into()), ..SessionDescription::default() };
     let served = ServedSession::with(store, &id, SessionJournal::new(store, &id, about));
     served.journal.opened(store);
-    served.journal.prompted(&format!("task {n}\nmore"));
+    served.journal.prompted(&format!("task {n}\nmore"), None);
     Rc::new(served)
 }
 

@@ -7,9 +7,20 @@ use rusqlite::params;
 
 use crate::event_log::{LogError, Record};
 
-use super::{FileReadError, LogFile, stored, topic_key};
+use super::{FileReadError, LogFile, kept_behind, last, number, stored, topic_key};
 
 const COLUMNS: &str = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
+
+/// The cursors of a run's records, and the state of the log when they were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunCursors {
+    /// The cursors, in order.
+    pub cursors: Vec<u64>,
+    /// The cursor that was assigned last in the whole log.
+    pub head: u64,
+    /// The cursor before the oldest record that is kept.
+    pub kept_after: u64,
+}
 
 impl LogFile {
     /// Reads all records of a run, oldest first, from one consistent snapshot.
@@ -25,6 +36,44 @@ impl LogFile {
                 take(self.record(&snapshot, row)?);
             }
             Ok(())
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// Returns the cursors of a run's records after a cursor, with what is known of the whole log at that time. Reads
+    /// only an index.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn cursors_of_run(&self, run_id: &str, after: u64) -> Result<RunCursors, LogError> {
+        let read = || -> Result<RunCursors, FileReadError> {
+            let snapshot = self.connection.unchecked_transaction()?;
+            let (head, kept_after) = (last(&snapshot)?, kept_behind(&snapshot)?);
+            let of_run = "SELECT cursor FROM records WHERE run_id = ? AND cursor > ? ORDER BY cursor";
+            let mut select = snapshot.prepare_cached(of_run)?;
+            let rows = select.query_map(params![run_id, stored(after)], |row| number(row, 0))?;
+            let cursors = rows.collect::<rusqlite::Result<Vec<u64>>>()?;
+            Ok(RunCursors { cursors, head, kept_after })
+        };
+        read().map_err(|error| self.failed(error))
+    }
+
+    /// Reads the records with these cursors. Those that are no longer kept are omitted.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn records_at(&self, cursors: &[u64]) -> Result<Vec<Record>, LogError> {
+        let read = || -> Result<Vec<Record>, FileReadError> {
+            let snapshot = self.connection.unchecked_transaction()?;
+            let mut select = snapshot.prepare_cached(&format!("{COLUMNS} WHERE cursor = ?"))?;
+            let mut records = Vec::with_capacity(cursors.len());
+            for cursor in cursors {
+                let mut rows = select.query([stored(*cursor)])?;
+                if let Some(row) = rows.next()? {
+                    records.push(self.record(&snapshot, row)?);
+                }
+            }
+            Ok(records)
         };
         read().map_err(|error| self.failed(error))
     }
@@ -92,6 +141,10 @@ mod tests {
         let mut found = Vec::new();
         log.look(|file| file.of_run("run-1", |record| found.push(record.payload.get("n").as_int().unwrap()))).unwrap();
         assert_eq!(found, (0..30).filter(|n| n % 3 == 1).flat_map(|n| [n, n]).collect::<Vec<_>>());
+        let after = log.look(|file| file.cursors_of_run("run-1", 75)).unwrap();
+        assert_eq!(after, RunCursors { cursors: vec![76, 78, 85, 87], head: 90, kept_after: 0 });
+        let read = log.look(|file| file.records_at(&[84, 91, 87])).unwrap();
+        assert_eq!(read.iter().map(|record| record.cursor).collect::<Vec<_>>(), [84, 87]);
         let last = |before| {
             let mut found = Vec::new();
             let take = |record: Record| {
@@ -121,6 +174,8 @@ mod tests {
         };
         let of_run = plan(&format!("{COLUMNS} WHERE run_id = 'run-1' ORDER BY cursor"));
         assert!(of_run.contains("records_by_run"), "{of_run}");
+        let cursors = plan("SELECT cursor FROM records WHERE run_id = 'run-1' AND cursor > 7 ORDER BY cursor");
+        assert!(cursors.contains("USING COVERING INDEX records_by_run"), "{cursors}");
         let last = plan("SELECT max(cursor) FROM records WHERE run_id = 'run-1' AND topic = 1");
         assert!(last.contains("records_by_run (run_id=? AND topic=?)"), "{last}");
         let mut found = Vec::new();

@@ -1,0 +1,148 @@
+//! [`EnrolledChannel`]: a channel with its rights and the digest of its secret.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::data::Data;
+use runtime::event_log::{LogError, NewRecord};
+use runtime::words::words;
+
+use super::record::{ChannelRecordKind, record};
+use super::{ChannelScopes, ChannelSecret, SecretDigest};
+
+/// The maximum length of a name.
+const MAX_NAME: usize = 64;
+
+words! {
+    /// The role of the other side of a channel.
+    pub enum PeerRole {
+        /// A client of a person, such as an editor or a page.
+        Client = "client",
+        /// A host that contains this runtime.
+        Host = "host",
+        /// A worker of a workflow.
+        Worker = "worker",
+        /// Another process of this runtime.
+        RemoteRuntime = "remote_runtime",
+        /// An agent of its own.
+        PeerAgent = "peer_agent",
+        /// A server of tools.
+        ToolServer = "tool_server",
+    }
+}
+
+/// The description of a channel to enrol.
+#[derive(Debug, Clone)]
+pub struct NewChannel {
+    /// The name for people.
+    pub name: String,
+    /// The role of the other side.
+    pub role: PeerRole,
+    /// The rights of the channel.
+    pub scopes: ChannelScopes,
+    /// The account whose sessions it can reach.
+    pub account: Arc<str>,
+    /// The time after which its secret is no longer valid.
+    pub expires: Duration,
+}
+
+/// A channel with its rights and the digest of its secret.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnrolledChannel {
+    /// The stable id.
+    pub id: Arc<str>,
+    /// The name for people.
+    pub name: Arc<str>,
+    /// The role of the other side.
+    pub role: PeerRole,
+    /// The account whose sessions it can reach.
+    pub account: Arc<str>,
+    /// The rights of the channel.
+    pub scopes: ChannelScopes,
+    /// The digest of its secret.
+    pub secret: SecretDigest,
+    /// The end of its validity, in milliseconds since 1970-01-01 UTC.
+    pub expires_at_ms: u64,
+    /// Whether it was revoked.
+    pub is_revoked: bool,
+}
+
+/// The reason why a channel was not enrolled or revoked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnrolmentError {
+    /// The name is not valid.
+    #[error("`{0}` is not the name of a channel: use 1 to 64 letters, digits, `-`, `_` and `.`")]
+    Name(String),
+    /// A valid channel has the name.
+    #[error("a channel with the name `{0}` is already enrolled")]
+    Taken(String),
+    /// No valid channel has this name or id.
+    #[error("no valid channel has the name or id `{0}`")]
+    Unknown(String),
+    /// The log cannot be read or written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+impl EnrolledChannel {
+    /// Creates a channel with a fresh id and secret.
+    ///
+    /// # Errors
+    /// The name is not valid.
+    pub(super) fn new(new: NewChannel, now_ms: u64) -> Result<(EnrolledChannel, ChannelSecret), EnrolmentError> {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
+        if new.name.is_empty() || new.name.len() > MAX_NAME || !new.name.chars().all(is_allowed) {
+            return Err(EnrolmentError::Name(new.name));
+        }
+        let id: Arc<str> = format!("chan-{}", &uuid::Uuid::new_v4().simple().to_string()[..16]).into();
+        let secret = ChannelSecret::fresh(&id);
+        let lasts = u64::try_from(new.expires.as_millis()).unwrap_or(u64::MAX);
+        let channel = EnrolledChannel {
+            id,
+            name: new.name.into(),
+            role: new.role,
+            account: new.account,
+            scopes: new.scopes,
+            secret: secret.digest(),
+            expires_at_ms: now_ms.saturating_add(lasts),
+            is_revoked: false,
+        };
+        Ok((channel, secret))
+    }
+
+    /// Returns whether its secret is valid.
+    #[must_use]
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        !self.is_revoked && now_ms < self.expires_at_ms
+    }
+
+    /// Returns the record of the enrolment.
+    pub(super) fn to_record(&self) -> NewRecord {
+        let payload = Data::dict([
+            ("channel_id", Data::from(&self.id)),
+            ("name", (&self.name).into()),
+            ("peer_role", self.role.as_str().into()),
+            ("account_ref", (&self.account).into()),
+            ("scopes", self.scopes.to_data()),
+            ("salt", (&self.secret.salt).into()),
+            ("digest", self.secret.to_hex().into()),
+            ("expires_at_ms", self.expires_at_ms.into()),
+        ]);
+        record(ChannelRecordKind::Enrolled, None, payload)
+    }
+
+    /// Reads the record of an enrolment. A record with a missing or invalid field enrols no channel.
+    pub(super) fn from_data(data: &Data) -> Option<EnrolledChannel> {
+        let text = |key: &str| data.get(key).as_shared_str();
+        Some(EnrolledChannel {
+            id: text("channel_id")?,
+            name: text("name")?,
+            role: data.get("peer_role").as_str()?.parse().ok()?,
+            account: text("account_ref")?,
+            scopes: ChannelScopes::from_data(data.get("scopes")),
+            secret: SecretDigest::from_hex(text("salt")?, data.get("digest").as_str()?)?,
+            expires_at_ms: u64::try_from(data.get("expires_at_ms").as_int()?).ok()?,
+            is_revoked: false,
+        })
+    }
+}
