@@ -4,10 +4,12 @@
 //! - [`model`]: tasks, messages, parts, artifacts, and the frames of a stream.
 //! - [`base64`]: the encoding of files.
 //! - [`request`]: the parameters of requests.
+//! - [`peer_task`]: tasks of peers, linked to local tasks.
 //! - [`shape`]: the spelling of each [`Version`], read and written. [`ShapeError`]: a field that does not fit.
 
 pub mod base64;
 pub mod model;
+pub mod peer_task;
 pub mod request;
 pub mod shape;
 

@@ -55,6 +55,26 @@ pub fn snake_case(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns a name in camelCase: `dedupe_key` as `dedupeKey`. A name already in camelCase is unchanged.
+#[must_use]
+pub fn camel_case(name: &str) -> Cow<'_, str> {
+    if !name.contains('_') {
+        return Cow::Borrowed(name);
+    }
+    let mut out = String::with_capacity(name.len());
+    let mut is_after_underscore = false;
+    for c in name.chars() {
+        match c {
+            '_' => is_after_underscore = true,
+            c => {
+                out.push(if is_after_underscore && !out.is_empty() { c.to_ascii_uppercase() } else { c });
+                is_after_underscore = false;
+            }
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// Defines an enum of words; [`mod@crate::words`] describes the generated items.
 #[macro_export]
 macro_rules! words {

@@ -128,7 +128,7 @@ impl EnrolledChannel {
             ("digest", self.secret.to_hex().into()),
             ("expires_at_ms", self.expires_at_ms.into()),
         ]);
-        record(ChannelRecordKind::Enrolled, None, payload)
+        record(ChannelRecordKind::Enrolled, None, payload, crate::a2a::now_ms())
     }
 
     /// Reads the record of an enrolment. A record with a missing or invalid field enrols no channel.

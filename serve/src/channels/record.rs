@@ -3,6 +3,7 @@
 use runtime::data::Data;
 use runtime::event_log::{NewRecord, RUN_ID, Topic};
 use runtime::words::words;
+use serde::Serialize;
 
 words! {
     /// The kind of a record about channels, without the topic.
@@ -11,17 +12,29 @@ words! {
         Enrolled = "enrolled",
         /// A channel was revoked.
         Revoked = "revoked",
+        /// What is known of a channel.
+        Identity = "identity",
+        /// An event of a channel.
+        Event = "event",
+        /// A local task is linked to a peer's task, or the link changed.
+        Link = "link",
+        /// An artifact of a linked task.
+        Artifact = "artifact",
+        /// A channel has read up to a cursor.
+        Ack = "ack",
+        /// A decision about a permission.
+        Permission = "permission",
     }
 }
 
 /// Creates a record about channels. One about a session belongs to the run of the session.
-pub(super) fn record(kind: ChannelRecordKind, session_id: Option<&str>, payload: Data) -> NewRecord {
+pub(super) fn record(kind: ChannelRecordKind, session_id: Option<&str>, payload: Data, now_ms: u64) -> NewRecord {
     NewRecord {
         topic: Topic::Channel.into(),
         kind: Topic::Channel.kind(kind.as_str()).into(),
         payload: payload.into(),
         headers: session_id.map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))])),
-        occurred_at_ms: crate::a2a::now_ms(),
+        occurred_at_ms: now_ms,
     }
 }
 
@@ -31,4 +44,10 @@ pub(super) fn kind_of(topic: &str, kind: &str) -> Option<ChannelRecordKind> {
         return None;
     }
     Topic::Channel.word_of(kind)?.parse().ok()
+}
+
+/// Converts a payload to data.
+pub(super) fn data_of(payload: &impl Serialize) -> Data {
+    // Does not fail: the payloads have only string keys.
+    serde_json::to_value(payload).map_or(Data::Nil, Data::from)
 }

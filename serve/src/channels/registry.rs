@@ -151,7 +151,7 @@ pub fn revoke(log: &SqliteLog, name: &str) -> Result<Arc<EnrolledChannel>, Enrol
     let registry = ChannelRegistry::read(log)?;
     let found = registry.find(name, crate::a2a::now_ms()).ok_or_else(|| EnrolmentError::Unknown(name.to_owned()))?;
     let payload = Data::dict([("channel_id", Data::from(&found.id)), ("name", (&found.name).into())]);
-    log.append(record(ChannelRecordKind::Revoked, None, payload));
+    log.append(record(ChannelRecordKind::Revoked, None, payload, crate::a2a::now_ms()));
     settle(log)?;
     Ok(found.clone())
 }

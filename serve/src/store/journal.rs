@@ -30,6 +30,8 @@ struct SessionJournalState {
     written: ConversationJournal,
     /// The unwritten text of the current answer.
     draft: String,
+    /// The id of the current prompt, which names its records.
+    turn_id: Option<Arc<str>>,
     /// Whether a call of [`SessionJournal::write_pieces`] is due.
     waits: bool,
 }
@@ -89,8 +91,10 @@ impl SessionJournal {
             if state.about.title.is_none() {
                 state.about.title = title_of(text);
             }
+            state.turn_id = Some(fresh_turn_id());
         }
-        self.life("prompted", [("action", action.into())]);
+        let turn_id = self.lock().turn_id.clone();
+        self.life("prompted", [("action", action.into()), ("turn_id", turn_id.into())]);
     }
 
     /// Sends an event with `show`, which must not wait, and records it. A concurrent [`SessionJournal::again`] sends
@@ -107,7 +111,8 @@ impl SessionJournal {
     }
 
     fn take(&self, state: &mut SessionJournalState, event: &SessionEvent) {
-        self.write_shown(state.assembly.take(event));
+        let records = state.assembly.take(event);
+        self.write_shown(state.turn_id.as_ref(), records);
         match event {
             SessionEvent::Title(title) => state.about.title = Some(title.clone()),
             SessionEvent::Mode(mode) => state.about.mode = Some(mode.clone()),
@@ -130,7 +135,8 @@ impl SessionJournal {
     /// The log cannot be read.
     pub fn again(&self, store: &SessionStore, mut show: impl FnMut(SessionEvent)) -> Result<(), StoreError> {
         let mut state = self.lock();
-        self.write_shown(state.assembly.flush());
+        let record = state.assembly.flush();
+        self.write_shown(state.turn_id.as_ref(), record);
         store.load(&self.id)?.into_shown().into_iter().for_each(&mut show);
         state.about.title.clone().map(SessionEvent::Title).into_iter().for_each(show);
         Ok(())
@@ -165,7 +171,8 @@ impl SessionJournal {
         let mut state = self.lock();
         state.waits = false;
         let draft = std::mem::take(&mut state.draft);
-        self.write_shown(state.assembly.flush());
+        let record = state.assembly.flush();
+        self.write_shown(state.turn_id.as_ref(), record);
         if !draft.is_empty() {
             self.write(Topic::Message, "streamed", Data::dict([("text", Data::from(draft))]));
         }
@@ -187,8 +194,9 @@ impl SessionJournal {
 
     /// Records a complete text, so that it is shown again even if the process ends before the prompt does.
     pub fn flush(&self) {
-        let records = self.lock().assembly.flush();
-        self.write_shown(records);
+        let mut state = self.lock();
+        let record = state.assembly.flush();
+        self.write_shown(state.turn_id.as_ref(), record);
     }
 
     /// Records the end of a prompt.
@@ -204,7 +212,8 @@ impl SessionJournal {
             PromptOutcome::Failed(failure) => ("failed", failure.code.as_str().into()),
             PromptOutcome::Asked(text) => ("asked", text.into()),
         };
-        self.life("answered", [("stop", Data::from(word)), ("reason", reason)]);
+        let turn_id = self.lock().turn_id.take();
+        self.life("answered", [("stop", Data::from(word)), ("reason", reason), ("turn_id", turn_id.into())]);
     }
 
     /// Records that the session is closed. Its records remain, and any process may load it again.
@@ -223,8 +232,12 @@ impl SessionJournal {
         self.append(Topic::Life, word, payload);
     }
 
-    fn write_shown(&self, records: impl IntoIterator<Item = NamedRecord>) {
+    fn write_shown(&self, turn_id: Option<&Arc<str>>, records: impl IntoIterator<Item = NamedRecord>) {
         for (word, payload) in records {
+            let payload = match turn_id {
+                Some(turn_id) => payload.with("turn_id", turn_id.into()),
+                None => payload,
+            };
             self.write(Topic::Shown, word, payload);
         }
     }
@@ -243,6 +256,11 @@ impl SessionJournal {
             occurred_at_ms: now_ms(),
         });
     }
+}
+
+/// Returns an id for a prompt that is unique across processes.
+fn fresh_turn_id() -> Arc<str> {
+    format!("turn_{}", &uuid::Uuid::new_v4().simple().to_string()[..16]).into()
 }
 
 fn now_ms() -> u64 {
