@@ -115,7 +115,7 @@ fn get(regs: &[Value], register: usize) -> usize {
 }
 
 fn set(regs: &mut [Value], register: usize, value: usize) {
-    regs[register] = Value::from(value);
+    regs[register].store(Value::from(value));
 }
 
 /// The next two runs begin at `at`.
@@ -132,15 +132,11 @@ fn begin_runs(regs: &mut [Value], at: usize, len: usize) {
 fn merge(regs: &mut [Value]) -> Step {
     let n = regs[FROM].as_list().map_or(0, <[Value]>::len);
     loop {
+        if let Some(question) = ask(regs) {
+            return question;
+        }
         let (left, right) = (get(regs, LEFT), get(regs, RIGHT));
         let (end_left, end_right) = (get(regs, END_LEFT), get(regs, END_RIGHT));
-        if left < end_left && right < end_right {
-            // The right one is asked about first: only if it must come first does it pass the left one, so equal
-            // elements keep their order whether the answer is a number or a bool.
-            regs[CALL] = items::at(&regs[FROM], right).unwrap_or_default();
-            regs[CALL + 1] = items::at(&regs[FROM], left).unwrap_or_default();
-            return Step::Call { callee: COMPARE, args: CALL, argc: 2 };
-        }
         let (from, to) = if left < end_left { (left, end_left) } else { (right, end_right) };
         move_items(regs, from, to);
         if end_right < n {
@@ -158,6 +154,46 @@ fn merge(regs: &mut [Value]) -> Step {
         }
         set(regs, WIDTH, width);
         begin_runs(regs, 0, n);
+    }
+}
+
+/// The question about the first elements of the two runs, if both have some.
+#[inline]
+fn ask(regs: &mut [Value]) -> Option<Step> {
+    let [
+        Value::List(read),
+        _,
+        _,
+        _,
+        Value::Int(left),
+        Value::Int(right),
+        Value::Int(end_left),
+        Value::Int(end_right),
+        first,
+        second,
+        ..,
+    ] = regs
+    else {
+        return None;
+    };
+    if left >= end_left || right >= end_right {
+        return None;
+    }
+    let at =
+        |index: i64| usize::try_from(index).ok().and_then(|index| read.items.get(index)).cloned().unwrap_or_default();
+    // The right one is asked about first: only if it must come first does it pass the left one, so equal elements keep their
+    // order whether the answer is a number or a bool.
+    first.store(at(*right));
+    second.store(at(*left));
+    Some(Step::Call { callee: COMPARE, args: CALL, argc: 2 })
+}
+
+/// Moves an element from the list being read to the one being written.
+#[inline]
+fn move_item(regs: &mut [Value], at: usize) {
+    let [Value::List(read), _, Value::List(write), ..] = regs else { return };
+    if let Some(item) = Rc::<List>::make_mut(read).items.get_mut(at) {
+        Rc::<List>::make_mut(write).items.push(std::mem::take(item));
     }
 }
 
@@ -183,7 +219,7 @@ fn sort_resume(_: &mut Cx<'_>, regs: &mut [Value], answer: Value) -> Result<Step
     };
     let register = if right_first { RIGHT } else { LEFT };
     let at = get(regs, register);
-    move_items(regs, at, at + 1);
+    move_item(regs, at);
     set(regs, register, at + 1);
-    Ok(merge(regs))
+    Ok(ask(regs).unwrap_or_else(|| merge(regs)))
 }

@@ -72,10 +72,15 @@ pub(super) fn resume(cx: &Cx<'_>, regs: &mut [Value], answer: Value, take: Take,
 }
 
 fn next(regs: &mut [Value], end: End) -> Result<Step, Box<Raise>> {
-    let Value::Int(index) = regs[INDEX] else { return Ok(Step::Return(Value::Nil)) };
-    match usize::try_from(index).ok().and_then(|i| items::at(&regs[SOURCE], i)) {
+    let [source, _, Value::Int(index), _, call, ..] = regs else { return Ok(Step::Return(Value::Nil)) };
+    let item = match (source, usize::try_from(*index)) {
+        (Value::List(list), Ok(index)) => list.items.get(index).cloned(),
+        (source, Ok(index)) => items::at(source, index),
+        (_, Err(_)) => None,
+    };
+    match item {
         Some(item) => {
-            regs[CALL] = item;
+            call.store(item);
             Ok(Step::Call { callee: CLOSURE, args: CALL, argc: 1 })
         }
         None => end(regs).map(Step::Return),

@@ -23,11 +23,15 @@ impl Resolver<'_> {
         let early = self.hoisted.contains(&depth);
         let block = self.scopes[depth].block;
         let binding = &mut self.out.bindings[id as usize];
-        if same || own {
+        if same {
             return;
         }
+        // A function at the top is called by its number, so it does not know the value that it is.
         if binding.top {
             binding.global = true;
+            return;
+        }
+        if own {
             return;
         }
         if self.barriers.last().is_some_and(|barrier| depth < *barrier) {

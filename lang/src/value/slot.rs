@@ -57,6 +57,22 @@ impl Value {
         }
     }
 
+    /// Does what an assignment does, without a call if the old value is not on the heap.
+    #[inline(always)]
+    pub(crate) fn store(&mut self, value: Self) {
+        std::mem::replace(self, value).discard();
+    }
+
+    /// Drops the value, without a call if it is not on the heap.
+    #[inline(always)]
+    pub(crate) fn discard(self) {
+        if self.on_heap() {
+            drop(self);
+        } else {
+            std::mem::forget(self);
+        }
+    }
+
     /// Drops what a place holds and leaves nil there.
     ///
     /// # Safety

@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::Cx;
-use super::fiber::{Exit, Fiber, Frame};
+use super::fiber::{Exit, Fiber};
 use super::native::{BuiltinRun, Step};
+use super::op::Reg;
 use crate::declaration::Builtin;
 use crate::value::Value;
 use std::ptr;
@@ -24,41 +25,63 @@ pub(super) enum Returned {
 }
 
 impl Fiber {
-    /// Gives the result in register `src` of the closure on top to the builtin that called it. If the builtin calls a
+    /// Gives the result in a register of the closure on top, or nil, to the builtin that called it. If the builtin calls a
     /// closure of the same code again with the same window, the frame is used again.
     #[inline(never)]
-    pub(super) fn callback_returned(&mut self, src: u16) -> Returned {
-        let [.., caller, frame] = &self.frames[..] else { return Returned::Rare };
+    pub(super) fn callback_returned(&mut self, result: Option<Reg>) -> Returned {
+        let depth = self.frames.len();
+        if depth < 2 || self.ticks < CALLBACK {
+            return Returned::Rare;
+        }
+        // SAFETY: there are two frames, and nothing here adds or removes one while the pointers are used: what a builtin is given
+        // does not reach them.
+        let (frame, caller) = unsafe {
+            let top = self.frames.as_mut_ptr().add(depth - 1);
+            (&mut *top, &*top.sub(1))
+        };
         let Some(Builtin { run: BuiltinRun::Native(native), .. }) = caller.builtin() else { return Returned::Rare };
-        if frame.owned || caller.wants_item || self.ticks < CALLBACK {
+        if frame.owned || caller.wants_item {
             return Returned::Rare;
         }
         self.ticks -= CALLBACK;
         let (outer, width) = (caller.base, caller.window());
         let (base, proto) = (frame.base, frame.proto);
-        // SAFETY: a script's function runs; the builtin's register holds its closure until the builtin goes on.
-        let (regs, params, exact, rest) = unsafe {
-            let code = &*proto;
-            (usize::from(code.regs), usize::from(code.params), usize::from(code.exact), code.rest)
+        debug_assert!(outer + width <= self.stack.len(), "a window outside of the stack");
+        // SAFETY: a script's function runs; the builtin's register holds its closure until the builtin goes on. The function's
+        // window and that of the builtin lie in the stack, all of which is initialised, and the verifier lets no register pass
+        // beyond `regs`. The reference into the window is the only one: the result was taken out of it.
+        let (value, registers) = unsafe {
+            let window = self.stack.as_mut_ptr().add(base);
+            let regs = usize::from((*proto).regs);
+            debug_assert!(base + regs <= self.stack.len(), "a window outside of the stack");
+            let value = result.map_or(Value::Nil, |src| std::mem::take(&mut *window.add(usize::from(src))));
+            for register in 0..regs {
+                Value::empty(window.add(register));
+            }
+            (value, std::slice::from_raw_parts_mut(self.stack.as_mut_ptr().add(outer), width))
         };
-        let value = std::mem::take(&mut self.stack[base + usize::from(src)]);
+        let Self { isolate, context, .. } = self;
+        let step = match (native.resume)(&mut Cx { isolate, context }, registers, value) {
+            Ok(Step::Call { callee, args, argc }) => {
+                if outer + args == base
+                    && let Value::Closure(next) = &registers[callee]
+                    && ptr::eq(Rc::as_ptr(&next.proto), proto)
+                    && let params = usize::from(next.proto.params)
+                    && (argc == usize::from(next.proto.exact) || (argc > params && !next.proto.rest))
+                {
+                    // The window had room for the same code a moment ago. Arguments beyond the parameters are left out.
+                    frame.pc = next.proto.code.as_ptr();
+                    frame.what = Rc::as_ptr(next).cast();
+                    if argc > params {
+                        self.clear(base + params, argc - params);
+                    }
+                    return Returned::On;
+                }
+                Ok(Step::Call { callee, args, argc })
+            }
+            other => other,
+        };
         self.frames.pop();
-        self.clear(base, regs);
-        let Self { isolate, context, stack, .. } = self;
-        let step = (native.resume)(&mut Cx { isolate, context }, &mut stack[outer..outer + width], value);
-        if let Ok(Step::Call { callee, args, argc }) = step
-            && outer + args == base
-            && (argc == exact || (argc > params && !rest))
-            && let Value::Closure(next) = &self.stack[outer + callee]
-            && ptr::eq(Rc::as_ptr(&next.proto), proto)
-        {
-            let closure = Rc::as_ptr(next);
-            // The window had room for the same code a moment ago, and so had the frame. Arguments beyond the parameters are
-            // left out.
-            self.clear(base + params, argc.saturating_sub(params));
-            self.frames.push(Frame::script(proto, closure, base, 0, false));
-            return Returned::On;
-        }
         let entered = step.and_then(|step| self.native_step(step));
         self.after(entered).map_or(Returned::On, Returned::Exit)
     }

@@ -126,17 +126,37 @@ impl Fiber {
                         Value::put_float(reg!($dst), z);
                         continue;
                     }
+                    #[allow(clippy::cast_precision_loss, reason = "as the language defines it")]
+                    (Value::Int(x), Value::Float(y)) => {
+                        let z = *x as f64 $float *y;
+                        Value::put_float(reg!($dst), z);
+                        continue;
+                    }
+                    #[allow(clippy::cast_precision_loss, reason = "as the language defines it")]
+                    (Value::Float(x), Value::Int(y)) => {
+                        let z = *x $float *y as f64;
+                        Value::put_float(reg!($dst), z);
+                        continue;
+                    }
                     _ => {}
                 }
             };
         }
         macro_rules! immediate {
-            ($dst:expr, $a:expr, $imm:expr, $checked:ident) => {
-                if let Value::Int(x) = get!($a)
-                    && let Some(z) = x.$checked(i64::from($imm))
-                {
-                    Value::put_int(reg!($dst), z);
-                    continue;
+            ($dst:expr, $a:expr, $imm:expr, $checked:ident, $float:tt) => {
+                match get!($a) {
+                    Value::Int(x) => {
+                        if let Some(z) = x.$checked(i64::from($imm)) {
+                            Value::put_int(reg!($dst), z);
+                            continue;
+                        }
+                    }
+                    Value::Float(x) => {
+                        let z = *x $float f64::from($imm);
+                        Value::put_float(reg!($dst), z);
+                        continue;
+                    }
+                    _ => {}
                 }
             };
         }
@@ -178,8 +198,11 @@ impl Fiber {
         }
         macro_rules! unless_int {
             ($a:expr, $imm:expr, $by:expr, $test:tt) => {
-                if let Value::Int(x) = get!($a) {
-                    unless!(*x $test i64::from($imm), $by);
+                match get!($a) {
+                    Value::Int(x) => unless!(*x $test i64::from($imm), $by),
+                    // Sixteen bits are exact as a float.
+                    Value::Float(x) => unless!(*x $test f64::from($imm), $by),
+                    _ => {}
                 }
             };
         }
@@ -210,6 +233,41 @@ impl Fiber {
                     continue;
                 }
             }};
+        }
+
+        // Ends the call of a plain frame: `$give` puts the result into the caller's register `$to`.
+        macro_rules! leave {
+            ($to:ident, $give:expr) => {{
+                // SAFETY: only a script's frame enters a plain one, right above itself. Its window lies in the stack, and its
+                // register for the result was verified as part of the call.
+                let caller = frame.sub(1);
+                debug_assert!((*frame).dst < (*(*caller).proto).regs, "register {} of the caller", (*frame).dst);
+                let home = self.stack.as_mut_ptr().add((*caller).base);
+                let $to = home.add(usize::from((*frame).dst));
+                $give;
+                for r in 0..code!().regs {
+                    if reg!(r) != $to {
+                        Value::empty(reg!(r));
+                    }
+                }
+                self.frames.set_len(self.frames.len() - 1);
+                frame = caller;
+                pc = (*frame).pc;
+                base = home;
+                continue;
+            }};
+        }
+        macro_rules! callback_returned {
+            ($result:expr) => {
+                match self.callback_returned($result) {
+                    Returned::Rare => {}
+                    Returned::On => {
+                        load!();
+                        continue;
+                    }
+                    Returned::Exit(exit) => return exit,
+                }
+            };
         }
 
         // Calls a builtin that answers at once, when nothing stands in its way.
@@ -298,9 +356,9 @@ impl Fiber {
                             continue;
                         }
                     }
-                    Op::AddInt { dst, a, imm } => immediate!(dst, a, imm, checked_add),
-                    Op::SubInt { dst, a, imm } => immediate!(dst, a, imm, checked_sub),
-                    Op::MulInt { dst, a, imm } => immediate!(dst, a, imm, checked_mul),
+                    Op::AddInt { dst, a, imm } => immediate!(dst, a, imm, checked_add, +),
+                    Op::SubInt { dst, a, imm } => immediate!(dst, a, imm, checked_sub, -),
+                    Op::MulInt { dst, a, imm } => immediate!(dst, a, imm, checked_mul, *),
                     Op::RemInt { dst, a, imm } => {
                         if let Value::Int(x) = get!(a)
                             && imm != 0
@@ -310,6 +368,20 @@ impl Fiber {
                             continue;
                         }
                     }
+                    Op::Neg { dst, a } => match get!(a) {
+                        Value::Int(x) => {
+                            if let Some(z) = x.checked_neg() {
+                                Value::put_int(reg!(dst), z);
+                                continue;
+                            }
+                        }
+                        Value::Float(x) => {
+                            let z = -*x;
+                            Value::put_float(reg!(dst), z);
+                            continue;
+                        }
+                        _ => {}
+                    },
                     Op::Not { dst, a } => {
                         let value = !(get!(a)).truthy();
                         Value::put_bool(reg!(dst), value);
@@ -429,45 +501,22 @@ impl Fiber {
                             }
                         }
                     }
-                    #[allow(
-                        clippy::collapsible_match,
-                        reason = "each arm is one instruction, and its test stands inside"
-                    )]
                     Op::Return { src } => {
                         if (*frame).plain {
-                            // SAFETY: only a script's frame enters a plain one, right above itself. Its window lies in the
-                            // stack, and its register for the result was verified as part of the call.
-                            let caller = frame.sub(1);
-                            debug_assert!(
-                                (*frame).dst < (*(*caller).proto).regs,
-                                "register {} of the caller",
-                                (*frame).dst
-                            );
-                            let home = self.stack.as_mut_ptr().add((*caller).base);
-                            let (from, to) = (reg!(src), home.add(usize::from((*frame).dst)));
-                            // The place may be the one that the value is in.
-                            if from != to {
-                                Value::take(to, from);
-                            }
-                            for r in 0..code!().regs {
-                                if reg!(r) != to {
-                                    Value::empty(reg!(r));
+                            leave!(to, {
+                                // The place may be the one that the value is in.
+                                if reg!(src) != to {
+                                    Value::take(to, reg!(src));
                                 }
-                            }
-                            self.frames.set_len(self.frames.len() - 1);
-                            frame = caller;
-                            pc = (*frame).pc;
-                            base = home;
-                            continue;
+                            });
                         }
-                        match self.callback_returned(src) {
-                            Returned::Rare => {}
-                            Returned::On => {
-                                load!();
-                                continue;
-                            }
-                            Returned::Exit(exit) => return exit,
+                        callback_returned!(Some(src));
+                    }
+                    Op::ReturnNil => {
+                        if (*frame).plain {
+                            leave!(to, Value::put_nil(to));
                         }
+                        callback_returned!(None);
                     }
 
                     Op::GetField { dst, object, field } => {
@@ -579,7 +628,6 @@ impl Fiber {
                     | Op::Closure { .. }
                     | Op::Myself { .. }
                     | Op::Pow { .. }
-                    | Op::Neg { .. }
                     | Op::In { .. }
                     | Op::NotIn { .. }
                     | Op::JumpIfNone { .. }
@@ -588,7 +636,6 @@ impl Fiber {
                     | Op::Finish { .. }
                     | Op::Drain { .. }
                     | Op::TailSelf { .. }
-                    | Op::ReturnNil
                     | Op::List { .. }
                     | Op::ListPush { .. }
                     | Op::ListExtend { .. }
