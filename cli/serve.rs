@@ -2,6 +2,7 @@
 
 mod a2a;
 mod acp;
+mod channels;
 mod hub;
 mod mcp;
 mod signals;
@@ -28,6 +29,8 @@ pub(crate) enum Wire {
     A2a(a2a::ServeA2aArgs),
     /// Serve public functions as tools, resources and prompts with the Model Context Protocol
     Mcp(mcp::ServeMcpArgs),
+    /// Serve remote channels, which share the sessions of one process, over HTTP
+    Channels(channels::ServeChannelsArgs),
     /// Run a hub: a broker of tasks between agents, over gRPC
     Hub(hub::ServeHubArgs),
 }
@@ -93,6 +96,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => args.script.log_format,
         Wire::A2a(args) => args.script.log_format,
         Wire::Mcp(args) => args.script.log_format,
+        Wire::Channels(args) => args.script.log_format,
         Wire::Hub(args) => args.log_format,
     };
     let _log = match log::start(Some(log_format), Some(LevelFilter::INFO)) {
@@ -103,6 +107,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::A2a(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::Mcp(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
+        Wire::Channels(args) => (args.script.format, std::mem::take(&mut args.script.otel)),
         Wire::Hub(args) => (args.format, Otel::default()),
     };
     let exporting = match otel.start() {
@@ -113,6 +118,7 @@ pub(crate) fn run(mut wire: Wire) -> i32 {
         Wire::Acp(args) => acp::serve(args, exporting.as_ref()),
         Wire::A2a(args) => a2a::serve(args, exporting.as_ref()),
         Wire::Mcp(args) => mcp::serve(args, exporting.as_ref()),
+        Wire::Channels(args) => channels::serve(args, exporting.as_ref()),
         Wire::Hub(args) => hub::serve(args),
     };
     if let Some(exporting) = exporting {

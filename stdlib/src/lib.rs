@@ -83,8 +83,8 @@ pub use log::LogSettings;
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{
-    Agent, Granted, Project, Provider, Replies, Skill, TrustedFolder, config_folder, project_keys, revoke, trust,
-    trusted,
+    Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
+    project_keys, revoke, trust, trusted,
 };
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};

@@ -61,6 +61,7 @@
 //! ```
 
 mod agent;
+mod channels;
 mod codes;
 mod event_log;
 mod mcp;
@@ -71,6 +72,7 @@ mod trust;
 mod user;
 
 pub use agent::{Agent, Provider, Replies, Skill};
+pub use channels::{ChannelsProject, OrphanPolicy};
 pub(crate) use codes::ProjectCode;
 pub use read::project_keys;
 pub(crate) use trust::is_trusted_folder;
@@ -109,6 +111,8 @@ pub struct Project {
     pub mcp_servers: Vec<McpServerSpec>,
     /// The settings of the event log.
     pub log: LogSettings,
+    /// The settings of remote channels.
+    pub channels: ChannelsProject,
     /// The width of the lines of formatted scripts.
     pub width: Option<u32>,
     /// The policy about reminders.

@@ -3,6 +3,7 @@
 //! - [`aimock`]: the quick start against a model server from npm.
 //! - [`vendor_types`]: requests and answers against the types of the vendors' own SDKs.
 //! - [`a2a`]: agents that talk to each other.
+//! - [`channels`]: remote channels that share the sessions of one process.
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`hub`]: agents in Python at a hub.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
@@ -22,6 +23,7 @@
 mod a2a;
 mod acp;
 mod aimock;
+mod channels;
 #[path = "../support/diff.rs"]
 mod diff;
 mod editors;

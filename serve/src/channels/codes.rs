@@ -24,5 +24,24 @@ pub enum ChannelCode {
         meaning: "No valid channel of this event log has this name or id: it was revoked, it expired, or the log is \
             another one. `harn channel list` shows the channels. Nothing was revoked.",
     },
+    /// Listen address that cannot be used.
+    Address = "HARN-CHN-004", Error {
+        title: "cannot listen on the address",
+        meaning: "The text after `--listen` is not an address, or the system refuses it: another process uses it, this \
+            machine does not have it, or it needs permissions. `--listen 127.0.0.1:0` selects a free port. Nothing was \
+            started.",
+    },
+    /// Public address.
+    Exposed = "HARN-CHN-005", Error {
+        title: "public bind address without encryption",
+        meaning: "Other machines can reach the address of `harn serve channels`, and secrets and events would cross the \
+            network unencrypted. Listen on 127.0.0.1, behind a proxy with TLS if other machines need access, or accept \
+            that with `--insecure`. Nothing was started.",
+    },
+    /// Resource that the system refuses.
+    Internal = "HARN-CHN-006", Error {
+        title: "could not start the server for channels",
+        meaning: "The system refuses a thread or an async runtime. The message names it. Nothing was started.",
+    },
 }
 }

@@ -12,6 +12,12 @@ words! {
         Enrolled = "enrolled",
         /// A channel was revoked.
         Revoked = "revoked",
+        /// An action of a channel was accepted.
+        Action = "action",
+        /// An action of a channel has ended.
+        Result = "result",
+        /// A request was refused.
+        Refused = "refused",
         /// What is known of a channel.
         Identity = "identity",
         /// An event of a channel.

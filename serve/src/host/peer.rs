@@ -23,6 +23,11 @@ pub trait Peer: Send + Sync {
     /// Asks whether a tool may run. Dropping the future withdraws the question.
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict>;
 
+    /// Returns whether the peer records the decisions about its questions itself.
+    fn records_decisions(&self) -> bool {
+        false
+    }
+
     /// Reports that a session is over, also one whose opening failed. No event follows.
     fn over(&self, _session_id: &Arc<str>) {}
 }

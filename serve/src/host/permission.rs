@@ -101,8 +101,26 @@ impl SessionApprover {
             headers: Data::Nil,
             occurred_at_ms: turn.scope.clock.now_ms(),
         });
-        let scope = is_always.then_some(scope);
-        self.decisions.record(call, verdict.word(), DecisionSource::of(verdict), scope);
+        if !self.peer.records_decisions() {
+            let scope = is_always.then_some(scope);
+            self.decisions.record(call, verdict.word(), DecisionSource::of(verdict), scope);
+        }
+    }
+}
+
+/// A question without an answer. Dropping it withdraws the question, and records that.
+struct OpenQuestion<'a> {
+    approver: &'a SessionApprover,
+    call: &'a ToolCall,
+    is_open: bool,
+}
+
+impl Drop for OpenQuestion<'_> {
+    fn drop(&mut self) {
+        if self.is_open && !self.approver.peer.records_decisions() {
+            let word = Verdict::Cancelled.word();
+            self.approver.decisions.record(self.call, word, DecisionSource::Policy, None);
+        }
     }
 }
 
@@ -144,8 +162,11 @@ impl Approver for SessionApprover {
             scope: scope.clone(),
             old_text: preview.and_then(|preview| preview.old_text.clone()),
         });
+        let open = OpenQuestion { approver: self, call, is_open: true };
         Answer::later(async move {
+            let mut open = open;
             let verdict = answer.await;
+            open.is_open = false;
             self.record(turn, call, &scope, &verdict);
             self.permit(scope, verdict)
         })
@@ -189,7 +210,11 @@ mod tests {
         fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
             let told = format!("{} {} {}", question.session_id, question.call.name, question.reason);
             self.asked.lock().unwrap().push(told);
-            let verdict = self.verdicts.lock().unwrap().remove(0);
+            let mut verdicts = self.verdicts.lock().unwrap();
+            if verdicts.is_empty() {
+                return Box::pin(std::future::pending());
+            }
+            let verdict = verdicts.remove(0);
             Box::pin(async move { verdict })
         }
     }
@@ -311,6 +336,21 @@ mod tests {
         assert!(matches!(demand, ApprovalDemand::Refused(_)));
         assert_eq!(bench.decided("source"), ["user", "user", "policy", "policy", "policy"]);
         assert_eq!(bench.decided("verdict"), ["allow_once", "cancelled", "unusable", "allow_once", "reject_once"]);
+    }
+
+    #[test]
+    fn a_withdrawn_question_is_recorded() {
+        let bench = PermissionBench::new([]);
+        let scope = Scope::new(Rc::new(ManualClock::new(0)), Rc::new(bench.log.clone()));
+        let session = Session::new("s", IdStream::new(1, "s"), 0);
+        let turn = Turn { session: &session, number: 1, scope: &scope };
+        let (spec, call) = (ToolSpec::new("a", "", Data::Nil), ToolCall::new("c", "a", Data::Nil));
+        let reason = "why".into();
+        let mut asked = Box::pin(bench.approver.ask(turn, &spec, &call, None, &reason).get());
+        assert!(asked.as_mut().now_or_never().is_none());
+        assert!(bench.decided("verdict").is_empty());
+        drop(asked);
+        assert_eq!((bench.decided("verdict"), bench.decided("side")), (vec!["cancelled".into()], vec!["local".into()]));
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl PermissionScope {
     }
 
     /// Converts the scope to data for records.
-    pub(super) fn to_data(&self) -> Data {
+    pub(crate) fn to_data(&self) -> Data {
         match self {
             PermissionScope::Tool { tool } => Data::dict([("tool", tool.into())]),
             PermissionScope::Command { tool, word } => Data::dict([("tool", tool.into()), ("command", word.into())]),

@@ -17,7 +17,7 @@ pub(crate) enum ProjectCode {
         meaning: "The file can contain `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, \
             `[capabilities]` with `deny`, `[[capabilities]]` rows that describe models, `[event_log]` with `home`, \
             `synchronous`, `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with \
-            `timeout_ms`, `[reminders]` with `max_body`, `max_tokens`, `max_share`, `placement` and `files`, `[reminders.policy]` with `force`, `forbid_ids`, `forbid_tags`, `forbid_sources`, `mark_untrusted` and `sources`, `[fmt]` with `width`, `[agent]` with the contents of the agent card, \
+            `timeout_ms`, `[reminders]` with `max_body`, `max_tokens`, `max_share`, `placement` and `files`, `[reminders.policy]` with `force`, `forbid_ids`, `forbid_tags`, `forbid_sources`, `mark_untrusted` and `sources`, `[fmt]` with `width`, `[channels]` with `orphan`, `heartbeat` and `permission_timeout`, `[agent]` with the contents of the agent card, \
             `[providers]` with `packs`, `[mcp.servers.NAME]` with the description of an MCP server, and `[providers.NAME]` with `base_url` and `key_env`. A misspelled limit \
             would not limit anything.",
     },

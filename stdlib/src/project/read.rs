@@ -3,7 +3,7 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, ProjectCode, agent, event_log, mcp, packs, policy};
+use super::{NAME, Project, ProjectCode, agent, channels, event_log, mcp, packs, policy};
 use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::diagnostic::code::CodeRef;
@@ -25,7 +25,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 /// The tables of the file.
 const TABLES: &[&str] =
-    &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "mcp", "fmt"];
+    &["limits", "capabilities", "event_log", "hooks", "reminders", "agent", "providers", "mcp", "fmt", "channels"];
 /// The keys of `[limits]`.
 const LIMITS: &[&str] = &["fuel", "depth", "memory", "timeout", "deny"];
 /// The keys of `[capabilities]`.
@@ -40,7 +40,7 @@ const FMT: &[&str] = &["width"];
 
 /// Returns every key of `harn.toml`, table by table, for its reference.
 #[must_use]
-pub fn project_keys() -> [(&'static str, &'static [&'static str]); 17] {
+pub fn project_keys() -> [(&'static str, &'static [&'static str]); 18] {
     [
         ("[limits]", LIMITS),
         ("[capabilities]", RIGHTS),
@@ -59,6 +59,7 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 17] {
         ("[mcp]", mcp::KEYS),
         ("[mcp.servers.NAME]", crate::mcp::TOML_KEYS),
         ("[fmt]", FMT),
+        ("[channels]", channels::KEYS),
     ]
 }
 
@@ -202,6 +203,7 @@ impl SettingsReader<'_> {
                 ("reminders", DeValue::Table(reminders)) => self.reminders(reminders),
                 ("agent", DeValue::Table(agent)) => self.agent(agent),
                 ("fmt", DeValue::Table(fmt)) => self.fmt(fmt),
+                ("channels", DeValue::Table(channels)) => self.channels(channels),
                 ("mcp", DeValue::Table(mcp)) => self.mcp(mcp),
                 ("providers", DeValue::Table(servers)) => {
                     // A list is not the location of a provider.
@@ -214,7 +216,7 @@ impl SettingsReader<'_> {
                 }
                 (
                     known @ ("limits" | "capabilities" | "event_log" | "hooks" | "reminders" | "agent" | "providers"
-                    | "mcp" | "fmt"),
+                    | "mcp" | "fmt" | "channels"),
                     _,
                 ) => {
                     self.wrong(

@@ -1,0 +1,108 @@
+//! A thousand connections to one session.
+
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+use crate::daemon::Daemon;
+use crate::options::Options;
+
+/// Number of connections.
+const CONNECTIONS: usize = 1_000;
+/// Number of events, each to all.
+const EVENTS: usize = 200;
+/// Most time until a connection has an event after the first one has it, for 99 %.
+const MOST_MS: f64 = 5.0;
+/// Most memory of a connection in bytes.
+const MOST_BYTES: usize = 32 << 10;
+/// The timeout of a wait.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Measures the delay and the memory.
+pub(crate) fn run(options: &Options) -> bool {
+    let (mut delays, mut memory) = (Vec::new(), Vec::new());
+    for _ in 0..options.runs.clamp(1, 5) {
+        let (delay, bytes) = measure();
+        delays.push(delay);
+        memory.push(bytes);
+    }
+    let delay = crate::median(delays);
+    let bytes = crate::median(memory);
+    let what = format!("99 % of {CONNECTIONS} connections have an event within {delay:.2} ms, at most {MOST_MS}");
+    let held = crate::say(delay <= MOST_MS, &what);
+    let what = format!("{:.1} KiB for each connection, at most {}", bytes / 1024.0, MOST_BYTES >> 10);
+    crate::say(bytes <= MOST_BYTES as f64, &what) && held
+}
+
+/// Returns the 99th percentile of the delay after the first connection in milliseconds, and the memory of a connection.
+fn measure() -> (f64, f64) {
+    let daemon = Daemon::start();
+    let session = daemon.open();
+    let before = daemon.resident();
+    let (reports, mut arrivals) = mpsc::unbounded_channel::<(usize, Instant)>();
+    let streams: Vec<_> = (0..CONNECTIONS).map(|_| daemon.events(&session, None)).collect();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, async {
+            let readers = streams.into_iter().map(|stream| tokio::task::spawn_local(read(stream, reports.clone())));
+            for reader in readers.collect::<Vec<_>>() {
+                let _ = reader.await;
+            }
+        });
+    });
+    let mut delays = Vec::with_capacity(CONNECTIONS * EVENTS);
+    let mut bytes = 0.0;
+    for number in 0..=EVENTS {
+        daemon.act(&format!(
+            r#"{{"actionId": "m{number}", "sessionId": "{session}", "kind": "message", "params": {{"text": "event-{number}."}}}}"#
+        ));
+        let mut times = Vec::with_capacity(CONNECTIONS);
+        let until = Instant::now() + LIMIT;
+        while times.len() < CONNECTIONS {
+            match arrivals.try_recv() {
+                Ok((seen, at)) if seen == number => times.push(at),
+                Ok(_) => {}
+                Err(_) => {
+                    assert!(Instant::now() < until, "an event is lost: {} have event {number}", times.len());
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            }
+        }
+        if number == 0 {
+            // All connections are open and have read their snapshot.
+            bytes = daemon.resident().saturating_sub(before) as f64 / CONNECTIONS as f64;
+            continue;
+        }
+        let first = times.iter().min().copied().unwrap_or_else(Instant::now);
+        delays.extend(times.iter().map(|at| at.duration_since(first).as_secs_f64() * 1e3));
+    }
+    delays.sort_by(f64::total_cmp);
+    (delays[delays.len() * 99 / 100], bytes)
+}
+
+/// Reports when each event arrives.
+async fn read(stream: std::net::TcpStream, reports: mpsc::UnboundedSender<(usize, Instant)>) {
+    stream.set_nonblocking(true).expect("the option is known");
+    let mut stream = TcpStream::from_std(stream).expect("the runtime takes the connection");
+    let (mut text, mut buffer) = (String::new(), vec![0; 16 << 10]);
+    let mut next = 0;
+    while let Ok(count) = stream.read(&mut buffer).await
+        && count > 0
+    {
+        let now = Instant::now();
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        while let Some(at) = text.find(&format!("\"event-{next}.\"")) {
+            let _ = reports.send((next, now));
+            text.drain(..at);
+            next += 1;
+        }
+        // The beginning of the text that is looked for may be at its end.
+        let keep = text.len().saturating_sub(32);
+        if text.is_char_boundary(keep) {
+            text.drain(..keep);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `harn serve channels FILE`: a script whose sessions several clients share.
+
+use super::signals::signalled;
+use super::{ServedScript, raise_limit_of_files};
+use crate::otel::Exporting;
+use serve::channels::{self, ChannelLimits, ChannelSettings};
+use std::time::Duration;
+use stdlib::limits::parse_size;
+use stdlib::{Diagnostic, Project};
+
+/// The default address; only this machine can reach it.
+const USUAL: &str = "127.0.0.1:41300";
+
+#[derive(clap::Args)]
+pub(crate) struct ServeChannelsArgs {
+    #[command(flatten)]
+    pub(super) script: ServedScript,
+    /// Address to listen on: HOST:PORT, or only a port for 127.0.0.1; port 0 selects a free port
+    #[arg(long, value_name = "ADDR", default_value = USUAL)]
+    listen: String,
+    /// Listen on an address that other machines can reach, although nothing is encrypted
+    #[arg(long)]
+    insecure: bool,
+    /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
+    #[arg(long = "allow-origin", value_name = "ORIGIN")]
+    origins: Vec<String>,
+    /// Maximum size of a request body [default: 1m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_body: Option<u64>,
+    /// Maximum number of open connections [default: 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: Option<u32>,
+    /// Maximum number of requests of a channel in a second, after a burst of four times as many [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_rate: Option<u32>,
+}
+
+/// Serves until a signal asks for the end.
+pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
+    let listen = channels::NAMES.resolve(&args.listen).map_err(|error| vec![channels::cannot_listen(&error)])?;
+    let mode = args.script.mode.as_str().into();
+    let drain = Duration::from_secs(args.script.drain);
+    let project = Project::of(&args.script.file)?.channels;
+    let (served, _) = args.script.served("channels", exporting)?;
+    let usual = ChannelLimits::default();
+    let rate = args.max_rate.unwrap_or(usual.actions_per_second);
+    let limits = ChannelLimits {
+        body: args.max_body.map_or(usual.body, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        connections: args.max_connections.unwrap_or(usual.connections),
+        heartbeat: project.heartbeat.unwrap_or(usual.heartbeat),
+        permission_timeout: project.permission_timeout,
+        actions_per_second: rate,
+        actions_burst: rate.saturating_mul(4),
+        ..usual
+    };
+    let settings = ChannelSettings {
+        listen,
+        insecure: args.insecure,
+        origins: args.origins,
+        mode: Some(mode),
+        drain,
+        orphan: project.orphan,
+        limits,
+    };
+    raise_limit_of_files();
+    let ready = |url: &str| tracing::info!("serving channels at {url}");
+    channels::serve(served, settings, ready, signalled)
+}

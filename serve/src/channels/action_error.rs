@@ -1,0 +1,127 @@
+//! [`ActionError`]: a refusal of an action.
+
+use runtime::event_log::LogError;
+
+use super::ChannelScope;
+use crate::bridge::{self, BridgeError};
+use crate::host::HostError;
+
+/// A refusal of an action. Nothing was done.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ActionError {
+    /// A field of the action is invalid.
+    #[error("{message}")]
+    Invalid {
+        /// The field; empty for the whole body.
+        field: String,
+        /// The problem.
+        message: String,
+    },
+    /// The action names another channel than that of the secret.
+    #[error("the action names another channel")]
+    OtherChannel,
+    /// The channel lacks the right.
+    #[error("the channel may not do this: it needs the right `{0}`")]
+    Scope(ChannelScope),
+    /// The channel has used the id for another action.
+    #[error("the channel has used this `actionId` for another action")]
+    Reused,
+    /// The channel has sent too many actions.
+    #[error("too many actions; try again later")]
+    RateLimited,
+    /// No permission question has this id.
+    #[error("unknown permission request")]
+    UnknownRequest,
+    /// The session refuses.
+    #[error(transparent)]
+    Host(HostError),
+    /// The injection is refused.
+    #[error("{0}")]
+    Injection(BridgeError),
+    /// The log cannot be read or written.
+    #[error(transparent)]
+    Log(LogError),
+}
+
+impl ActionError {
+    pub(super) fn invalid(field: &str, message: impl Into<String>) -> ActionError {
+        ActionError::Invalid { field: field.to_owned(), message: message.into() }
+    }
+
+    pub(super) fn unknown_key(key: &str, near: Option<&str>) -> ActionError {
+        let shown: String = key.chars().take(80).collect();
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        ActionError::invalid(&shown, format!("unknown key `{shown}`{near}"))
+    }
+
+    /// Returns the word for responses and records.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            ActionError::Invalid { .. } => "invalid",
+            ActionError::OtherChannel => "other_channel",
+            ActionError::Scope(_) => "scope",
+            ActionError::Reused => "action_id_reused",
+            ActionError::RateLimited => "rate_limited",
+            ActionError::UnknownRequest => "unknown_request",
+            ActionError::Host(error) => match error {
+                HostError::UnknownSession(_) => "unknown_session",
+                HostError::Exists(_) => "exists",
+                HostError::Busy(_) => "busy",
+                HostError::NotAsking(_) => "not_asking",
+                HostError::Closed(_) => "closed",
+                HostError::Broken { .. } => "broken",
+                HostError::Full(_) => "too_many_sessions",
+                HostError::Stopping => "stopping",
+                HostError::Store(_) => "storage",
+                HostError::Failed(_) => "script_failed",
+            },
+            ActionError::Injection(BridgeError::Queue(error)) => bridge::reason(error),
+            ActionError::Injection(_) => "invalid_injection",
+            ActionError::Log(_) => "log",
+        }
+    }
+
+    /// Returns the HTTP status.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        match self {
+            ActionError::Invalid { .. } => 400,
+            ActionError::OtherChannel | ActionError::Scope(_) => 403,
+            ActionError::UnknownRequest => 404,
+            ActionError::Reused => 409,
+            ActionError::RateLimited => 429,
+            ActionError::Host(error) => match error {
+                HostError::UnknownSession(_) => 404,
+                HostError::Exists(_) | HostError::Busy(_) | HostError::NotAsking(_) | HostError::Closed(_) => 409,
+                HostError::Full(_) | HostError::Stopping => 503,
+                HostError::Broken { .. } | HostError::Store(_) | HostError::Failed(_) => 500,
+            },
+            ActionError::Injection(BridgeError::Queue(_)) => 409,
+            ActionError::Injection(BridgeError::Host(_)) => 404,
+            ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => 503,
+            ActionError::Injection(_) => 400,
+        }
+    }
+}
+
+impl From<HostError> for ActionError {
+    fn from(error: HostError) -> ActionError {
+        ActionError::Host(error)
+    }
+}
+
+impl From<BridgeError> for ActionError {
+    fn from(error: BridgeError) -> ActionError {
+        match error {
+            BridgeError::Host(error) => ActionError::Host(error),
+            error => ActionError::Injection(error),
+        }
+    }
+}
+
+impl From<LogError> for ActionError {
+    fn from(error: LogError) -> ActionError {
+        ActionError::Log(error)
+    }
+}

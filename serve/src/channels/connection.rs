@@ -1,0 +1,123 @@
+//! [`ChannelConnection`]: a connection of a channel to the events of a session.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use runtime::event_log::EventLog as _;
+use tokio::sync::watch;
+
+use super::daemon::ChannelDaemon;
+use super::{
+    ChannelEvent, ChannelIdentity, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
+    EnrolledChannel, ResumeMethod, ResumedChannel,
+};
+use crate::a2a::now_ms;
+
+/// The longest time for which a timer waits; after that, it looks again.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A connection of a channel. Dropping it records the end.
+pub(crate) struct ChannelConnection {
+    daemon: Arc<ChannelDaemon>,
+    pub(crate) channel: Arc<EnrolledChannel>,
+    session_id: Option<Arc<str>>,
+    number: u64,
+    closing: watch::Receiver<Option<DisconnectReason>>,
+    /// The reason for its end.
+    pub(crate) reason: DisconnectReason,
+    /// The cursor of the last event that was sent.
+    pub(crate) cursor: Option<u64>,
+}
+
+impl ChannelConnection {
+    /// Begins a connection, and records it. `after` is the cursor after which it resumes.
+    pub(crate) fn begin(
+        daemon: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        session_id: Option<&Arc<str>>,
+        transport: ChannelTransport,
+        native_protocol: Option<&str>,
+        after: Option<u64>,
+    ) -> ChannelConnection {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let core = daemon.core();
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
+        let counted = core.presence.connect(channel, number, session_id);
+        let identity = identity(channel, transport, native_protocol);
+        core.log.append(identity.to_record(now_ms()));
+        let event = match after {
+            Some(after) => ChannelEvent::Resumed(ResumedChannel { by: ResumeMethod::Cursor, after, gap: None }),
+            None => ChannelEvent::Connected(identity),
+        };
+        core.event(&channel.id, session_id, event);
+        ChannelConnection {
+            daemon: daemon.clone(),
+            channel: channel.clone(),
+            session_id: session_id.cloned(),
+            number: counted.number,
+            closing: counted.closing,
+            reason: DisconnectReason::Closed,
+            cursor: after,
+        }
+    }
+
+    /// Waits until the channel must be disconnected, and returns the reason.
+    pub(crate) async fn closed(&mut self) -> DisconnectReason {
+        let reason = tokio::select! {
+            biased;
+            closing = self.closing.wait_for(Option::is_some) => {
+                closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
+            }
+            () = expired(self.channel.expires_at_ms) => DisconnectReason::Expired,
+        };
+        self.reason = reason;
+        reason
+    }
+}
+
+/// Waits until a time of the system's clock.
+async fn expired(at_ms: u64) {
+    loop {
+        let left = at_ms.saturating_sub(now_ms());
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(left).min(LONGEST_WAIT)).await;
+    }
+}
+
+/// Returns what is known of a channel that connects.
+pub(super) fn identity(
+    channel: &EnrolledChannel,
+    transport: ChannelTransport,
+    native_protocol: Option<&str>,
+) -> ChannelIdentity {
+    let mut capabilities: Vec<Arc<str>> = vec!["streaming".into(), "resume".into()];
+    if channel.scopes.has(ChannelScope::Permit) {
+        capabilities.push("permissions".into());
+    }
+    ChannelIdentity {
+        channel_id: channel.id.clone(),
+        transport,
+        peer_role: channel.role,
+        account_ref: Some(channel.account.clone()),
+        capabilities,
+        last_seen_at: now_ms(),
+        // The cursor of the last event is the token: the log has the rest.
+        resume_token_ref: Some("cursor".into()),
+        native_protocol: native_protocol.map(Into::into),
+    }
+}
+
+impl Drop for ChannelConnection {
+    fn drop(&mut self) {
+        let core = self.daemon.core();
+        core.presence.disconnect(&self.channel.id, self.number);
+        let event = DisconnectedChannel { reason: self.reason, cursor: self.cursor };
+        core.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
+        if let Some(session_id) = &self.session_id {
+            self.daemon.left(session_id);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! [`ChannelDaemon`]: the sessions of a script, shared by channels.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use runtime::data::Data;
+use runtime::event_log::RunCursors;
+
+use super::core::ChannelCore;
+use super::events::EventReader;
+use super::{
+    ActionError, ChannelEvent, ChannelLimits, DisconnectReason, DisconnectedChannel, EnrolledChannel, OrphanPolicy,
+};
+use crate::host::{Host, HostError, SessionHandle};
+
+/// The time after which the turn of a session is cancelled that its last connection has left.
+const ORPHAN_GRACE: Duration = Duration::from_secs(5);
+
+/// The number of connections that read the log at one time.
+const READERS: usize = 4;
+
+/// The sessions of a script, shared by channels.
+pub(crate) struct ChannelDaemon {
+    pub(super) host: Host,
+    core: Arc<ChannelCore>,
+    pub(super) limits: ChannelLimits,
+    /// The mode of new sessions.
+    pub(super) mode: Arc<str>,
+    /// Permits to read the log, so that many connections that resume do not read it at once.
+    pub(super) reading: tokio::sync::Semaphore,
+}
+
+impl ChannelDaemon {
+    pub(super) fn new(host: Host, core: Arc<ChannelCore>, limits: ChannelLimits, mode: Arc<str>) -> Arc<ChannelDaemon> {
+        let reading = tokio::sync::Semaphore::new(READERS);
+        Arc::new(ChannelDaemon { host, core, limits, mode, reading })
+    }
+
+    pub(super) fn core(&self) -> &ChannelCore {
+        &self.core
+    }
+
+    /// Begins to read the events of a session, after a cursor or from a snapshot.
+    pub(crate) fn events(self: &Arc<ChannelDaemon>, session_id: &Arc<str>, after: Option<u64>) -> EventReader {
+        let reader = self.core.fan_out.enter(session_id);
+        EventReader::new(self.clone(), session_id.clone(), reader, after)
+    }
+
+    /// Checks whether a channel reaches a session, open or stored.
+    ///
+    /// # Errors
+    /// It does not, or the session is unknown. A channel does not learn which of both.
+    pub(crate) async fn reaches(&self, channel: &EnrolledChannel, session_id: &str) -> Result<(), ActionError> {
+        let unknown = || ActionError::Host(HostError::UnknownSession(session_id.into()));
+        if self.core.accounts.of(session_id) != channel.account {
+            return Err(unknown());
+        }
+        if self.host.session(session_id).is_ok() {
+            return Ok(());
+        }
+        match self.cursors(session_id, 0).await?.cursors.is_empty() {
+            true => Err(unknown()),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads the cursors of a session's records on another thread.
+    pub(super) async fn cursors(&self, session_id: &str, after: u64) -> Result<RunCursors, ActionError> {
+        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
+        // The semaphore is never closed.
+        let _permit = self.reading.acquire().await;
+        let read = move || log.look(|file| file.cursors_of_run(&session_id, after));
+        let read = tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
+        Ok(read?)
+    }
+
+    /// Returns the open session of a channel, and loads a stored one.
+    ///
+    /// # Errors
+    /// The channel does not reach it, or it cannot be loaded.
+    pub(super) async fn session(
+        &self,
+        channel: &EnrolledChannel,
+        session_id: &Arc<str>,
+    ) -> Result<SessionHandle, ActionError> {
+        if self.core.accounts.of(session_id) != channel.account {
+            return Err(HostError::UnknownSession(session_id.clone()).into());
+        }
+        let handle = match self.host.session(session_id) {
+            Ok(handle) => handle,
+            Err(_) => {
+                self.host.accepts()?;
+                match self.host.resume(session_id, None, Data::Nil).await {
+                    // Another action opens it.
+                    Err(HostError::Exists(_)) => self.opened_elsewhere(session_id).await?,
+                    other => other?,
+                }
+            }
+        };
+        self.core.fan_out.open(session_id);
+        Ok(handle)
+    }
+
+    /// Waits for a session that another action opens.
+    async fn opened_elsewhere(&self, session_id: &str) -> Result<SessionHandle, HostError> {
+        const POLL: Duration = Duration::from_millis(5);
+        const MOST: usize = 2_000;
+        for _ in 0..MOST {
+            if let Ok(handle) = self.host.session(session_id) {
+                return Ok(handle);
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Err(HostError::Exists(session_id.into()))
+    }
+
+    /// Takes the end of a connection to a session.
+    pub(super) fn left(self: &Arc<ChannelDaemon>, session_id: &Arc<str>) {
+        if self.core.orphan != OrphanPolicy::Cancel {
+            return;
+        }
+        let (daemon, session_id) = (self.clone(), session_id.clone());
+        // Without a runtime the process ends, and its work with it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            tokio::time::sleep(ORPHAN_GRACE).await;
+            if daemon.core.fan_out.readers(&session_id) == 0
+                && let Ok(handle) = daemon.host.session(&session_id)
+            {
+                handle.cancel("the last channel has left");
+            }
+        });
+    }
+
+    /// Marks channels that have missed their heartbeats, and records counted refusals. Never returns.
+    pub(super) async fn sweep(&self) {
+        let pause = (self.limits.heartbeat / 4).clamp(Duration::from_millis(10), Duration::from_secs(1));
+        loop {
+            tokio::time::sleep(pause).await;
+            self.core.settle_refusals();
+            for (channel_id, sessions) in self.core.presence.sweep() {
+                for session_id in sessions {
+                    let event = DisconnectedChannel { reason: DisconnectReason::Stale, cursor: None };
+                    self.core.event(&channel_id, Some(&session_id), ChannelEvent::Disconnected(event));
+                }
+            }
+        }
+    }
+}

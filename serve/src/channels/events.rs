@@ -1,0 +1,150 @@
+//! [`EventReader`]: the events of a session for one connection: a snapshot or the log after a cursor, then what follows.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+
+use super::daemon::ChannelDaemon;
+use super::feed::{ChannelFrame, FeedRead, FeedReader, FrameOrigin};
+use super::{ActionError, EventGap, frame, live_event, snapshot};
+use crate::host::HostError;
+
+/// The number of records that are read from the log at a time.
+const PAGE: usize = 256;
+
+/// The events of a session for one connection.
+pub(crate) struct EventReader {
+    daemon: Arc<ChannelDaemon>,
+    session_id: Arc<str>,
+    reader: FeedReader,
+    phase: ReadPhase,
+    /// The cursor of the last event that was read.
+    pub(crate) cursor: u64,
+}
+
+enum ReadPhase {
+    /// It begins after this cursor, or with a snapshot.
+    Begin(Option<u64>),
+    /// It reads these records of the log; then everything up to the second cursor is read.
+    Log(VecDeque<u64>, u64),
+    /// It follows the window.
+    Live,
+}
+
+/// The events that were read at once.
+pub(crate) enum ReadEvents {
+    /// These events.
+    Frames(Vec<Arc<ChannelFrame>>),
+    /// The connection was too slow: it must resume after its cursor.
+    Slow,
+}
+
+impl ReadEvents {
+    /// Returns the events as one piece of a stream of server-sent events.
+    pub(crate) fn sse(frames: &[Arc<ChannelFrame>]) -> Bytes {
+        if let [only] = frames {
+            return only.sse.clone();
+        }
+        let mut all = BytesMut::with_capacity(frames.iter().map(|frame| frame.sse.len()).sum());
+        frames.iter().for_each(|frame| all.extend_from_slice(&frame.sse));
+        all.freeze()
+    }
+}
+
+impl EventReader {
+    pub(super) fn new(
+        daemon: Arc<ChannelDaemon>,
+        session_id: Arc<str>,
+        reader: FeedReader,
+        after: Option<u64>,
+    ) -> EventReader {
+        EventReader { daemon, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
+    }
+
+    /// Waits for the next events. Dropping the future loses none.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(crate) async fn read(&mut self) -> Result<ReadEvents, ActionError> {
+        loop {
+            match &mut self.phase {
+                ReadPhase::Begin(after) => {
+                    let after = *after;
+                    return self.begin(after).await.map(ReadEvents::Frames);
+                }
+                ReadPhase::Log(cursors, head) if cursors.is_empty() => {
+                    let head = *head;
+                    let Some(start) = self.reader.start(head) else {
+                        // More was written meanwhile.
+                        let more = self.daemon.cursors(&self.session_id, head).await?;
+                        self.phase = ReadPhase::Log(more.cursors.into(), more.head);
+                        continue;
+                    };
+                    self.phase = ReadPhase::Live;
+                    self.cursor = self.cursor.max(head);
+                    let live = start.live.map(|live| live_event::text_so_far(&self.session_id, &live));
+                    let frames: Vec<_> = start.frames.into_iter().chain(live).collect();
+                    if !frames.is_empty() {
+                        return Ok(self.took(frames));
+                    }
+                }
+                ReadPhase::Log(cursors, _) => {
+                    let page: Vec<u64> = cursors.iter().take(PAGE).copied().collect();
+                    let frames = self.page(page).await?;
+                    if let ReadPhase::Log(cursors, _) = &mut self.phase {
+                        cursors.drain(..PAGE.min(cursors.len()));
+                    }
+                    if !frames.is_empty() {
+                        return Ok(self.took(frames));
+                    }
+                }
+                ReadPhase::Live => {
+                    return Ok(match self.reader.read().await {
+                        FeedRead::Frames(frames) => self.took(frames),
+                        FeedRead::Lagged => ReadEvents::Slow,
+                    });
+                }
+            }
+        }
+    }
+
+    fn took(&mut self, frames: Vec<Arc<ChannelFrame>>) -> ReadEvents {
+        let last = frames.iter().rev().find_map(|frame| frame.cursor);
+        self.cursor = last.unwrap_or(self.cursor).max(self.cursor);
+        ReadEvents::Frames(frames)
+    }
+
+    /// Reads the beginning: what the log has after the cursor, or a snapshot if there is no cursor, or if the log no
+    /// longer has everything after it.
+    async fn begin(&mut self, after: Option<u64>) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
+        let mut frames = Vec::new();
+        if let Some(after) = after {
+            let found = self.daemon.cursors(&self.session_id, after).await?;
+            if found.kept_after <= after {
+                self.phase = ReadPhase::Log(found.cursors.into(), found.head.max(after));
+                return Ok(frames);
+            }
+            let sse = frame::repaired(&self.session_id, EventGap { from: after + 1, to: found.kept_after });
+            let cursor = Some(found.kept_after);
+            frames.push(Arc::new(ChannelFrame { cursor, sse, origin: FrameOrigin::Stream }));
+        }
+        let taken = snapshot::take(&self.daemon, &self.session_id).await?;
+        frames.push(taken.frame);
+        self.cursor = taken.cursor;
+        self.phase = ReadPhase::Log(VecDeque::new(), taken.cursor);
+        Ok(frames)
+    }
+
+    /// Reads records of the log as events, on another thread.
+    async fn page(&self, cursors: Vec<u64>) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
+        let log = self.daemon.core().log.clone();
+        // The semaphore is never closed.
+        let _permit = self.daemon.reading.acquire().await;
+        let read = move || {
+            let records = log.look(|file| file.records_at(&cursors))?;
+            Ok(records.into_iter().filter_map(|record| frame::of_record(Arc::new(record))).collect())
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
+    }
+}

@@ -1,0 +1,496 @@
+//! [`FanOut`]: hands the events of sessions to the connections of channels. A record becomes an event once, and every
+//! connection gets the same bytes. All connections of a session share one bounded window, in which each has a position,
+//! so a connection costs no queue of its own, and one that is too slow is cut off.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use runtime::event_log::Record;
+use tokio::sync::Notify;
+
+use super::{EventGap, frame};
+use crate::host::SessionEvent;
+
+/// The size of the live text of a message up to which a new connection gets it, in bytes.
+const MAX_LIVE_TEXT: usize = 1 << 20;
+
+/// The limits of the events that a connection may have to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WindowLimits {
+    /// The number of events.
+    pub events: usize,
+    /// The size of events in bytes.
+    pub bytes: usize,
+}
+
+impl Default for WindowLimits {
+    fn default() -> WindowLimits {
+        WindowLimits { events: 1_024, bytes: 4 << 20 }
+    }
+}
+
+/// An event of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct ChannelFrame {
+    /// The cursor of its record; `None` for live events, which are not on the log.
+    pub(crate) cursor: Option<u64>,
+    /// The event as a server-sent event.
+    pub(crate) sse: Bytes,
+    /// The origin, for transports with their own form.
+    #[expect(dead_code, reason = "read by transports with their own form")]
+    pub(crate) origin: FrameOrigin,
+}
+
+/// The origin of an event.
+#[derive(Debug, Clone)]
+pub(crate) enum FrameOrigin {
+    /// A record of the log.
+    Record(#[expect(dead_code, reason = "read by transports with their own form")] Arc<Record>),
+    /// A live event of a session.
+    Live(#[expect(dead_code, reason = "read by transports with their own form")] Arc<SessionEvent>),
+    /// A notice about the stream itself.
+    Stream,
+}
+
+/// The events of all sessions.
+pub(crate) struct FanOut {
+    limits: WindowLimits,
+    state: Mutex<FanOutState>,
+}
+
+#[derive(Default)]
+struct FanOutState {
+    feeds: HashMap<Arc<str>, Arc<SessionFeed>>,
+    /// The cursor up to which the log was followed.
+    followed: u64,
+}
+
+/// The events of a session for its connections.
+struct SessionFeed {
+    window: Mutex<FeedWindow>,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct FeedWindow {
+    frames: VecDeque<Arc<ChannelFrame>>,
+    /// The number of the first frame.
+    first: u64,
+    bytes: usize,
+    /// The cursor after which every record of the session is in the window.
+    base: u64,
+    readers: usize,
+    /// Whether a connection has read it.
+    was_read: bool,
+    /// The text of the current message, of which the log has only a part.
+    live: Option<LiveText>,
+    /// Whether the session is open in this process.
+    is_open: bool,
+}
+
+/// The text of a message that is being written.
+#[derive(Debug, Clone)]
+pub(super) struct LiveText {
+    pub(super) message_id: Arc<str>,
+    pub(super) is_thought: bool,
+    pub(super) text: String,
+    /// The number of characters, also of text that is no longer kept.
+    pub(super) characters: usize,
+}
+
+impl FeedWindow {
+    fn push(&mut self, frame: Arc<ChannelFrame>, limits: WindowLimits) {
+        if self.readers == 0 {
+            self.base = frame.cursor.unwrap_or(self.base);
+            return;
+        }
+        self.bytes += frame.sse.len();
+        self.frames.push_back(frame);
+        while self.frames.len() > limits.events || self.bytes > limits.bytes && self.frames.len() > 1 {
+            self.drop_first();
+        }
+    }
+
+    fn drop_first(&mut self) {
+        let Some(frame) = self.frames.pop_front() else { return };
+        self.first += 1;
+        self.bytes -= frame.sse.len();
+        self.base = frame.cursor.unwrap_or(self.base);
+    }
+
+    fn next(&self) -> u64 {
+        self.first + self.frames.len() as u64
+    }
+}
+
+impl SessionFeed {
+    /// Locks the window. Every operation leaves it consistent.
+    fn lock(&self) -> MutexGuard<'_, FeedWindow> {
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FanOut {
+    pub(crate) fn new(limits: WindowLimits, followed: u64) -> FanOut {
+        FanOut { limits, state: Mutex::new(FanOutState { feeds: HashMap::new(), followed }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FanOutState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the feed of a session. It begins after the records that were followed so far.
+    fn feed(&self, session_id: &Arc<str>) -> Arc<SessionFeed> {
+        let mut state = self.lock();
+        let followed = state.followed;
+        let new = || {
+            let window = FeedWindow { base: followed, ..FeedWindow::default() };
+            Arc::new(SessionFeed { window: Mutex::new(window), news: Notify::new() })
+        };
+        state.feeds.entry(session_id.clone()).or_insert_with(new).clone()
+    }
+
+    /// Takes the next record of the log. `frame` makes the event if a connection may read it.
+    pub(super) fn follow(
+        &self,
+        cursor: u64,
+        session_id: Option<&str>,
+        frame: impl FnOnce() -> Option<Arc<ChannelFrame>>,
+    ) {
+        let feed = {
+            let mut state = self.lock();
+            state.followed = cursor;
+            let Some(feed) = session_id.and_then(|id| state.feeds.get(id)) else { return };
+            // Under this lock, so that a feed that begins now begins after this record.
+            let mut window = feed.lock();
+            if window.readers == 0 {
+                window.base = cursor;
+                return;
+            }
+            let Some(frame) = frame() else { return };
+            window.push(frame, self.limits);
+            drop(window);
+            feed.clone()
+        };
+        feed.news.notify_waiters();
+    }
+
+    /// Adds a live event, which is not on the log.
+    pub(super) fn push_live(&self, session_id: &Arc<str>, frame: impl FnOnce() -> Arc<ChannelFrame>) {
+        let feed = self.feed(session_id);
+        {
+            let mut window = feed.lock();
+            if window.readers == 0 {
+                return;
+            }
+            window.push(frame(), self.limits);
+        }
+        feed.news.notify_waiters();
+    }
+
+    /// Adds a piece to the live text of a session, and returns the position of the piece in characters.
+    pub(super) fn extend_live(
+        &self,
+        session_id: &Arc<str>,
+        message_id: &Arc<str>,
+        is_thought: bool,
+        piece: &str,
+    ) -> usize {
+        let feed = self.feed(session_id);
+        let mut window = feed.lock();
+        window.is_open = true;
+        let is_same = |live: &LiveText| live.message_id == *message_id && live.is_thought == is_thought;
+        if !window.live.as_ref().is_some_and(is_same) {
+            let (message_id, text) = (message_id.clone(), String::new());
+            window.live = Some(LiveText { message_id, is_thought, text, characters: 0 });
+        }
+        let Some(live) = window.live.as_mut() else { return 0 };
+        let offset = live.characters;
+        live.characters += piece.chars().count();
+        // A text beyond the limit is not kept at all: a part of it would look like the whole.
+        match live.text.len() + piece.len() <= MAX_LIVE_TEXT && (offset == 0 || !live.text.is_empty()) {
+            true => live.text.push_str(piece),
+            false => live.text = String::new(),
+        }
+        offset
+    }
+
+    /// Ends the live text of a session: the log has the whole of it.
+    pub(super) fn end_live(&self, session_id: &str) {
+        let feed = self.lock().feeds.get(session_id).cloned();
+        if let Some(feed) = feed {
+            feed.lock().live = None;
+        }
+    }
+
+    /// Forgets a session that is over, unless connections still read it.
+    pub(super) fn over(&self, session_id: &str) {
+        let mut state = self.lock();
+        let Some(feed) = state.feeds.get(session_id) else { return };
+        let is_read = {
+            let mut window = feed.lock();
+            (window.is_open, window.live) = (false, None);
+            window.readers > 0
+        };
+        if !is_read {
+            state.feeds.remove(session_id);
+        }
+    }
+
+    /// Marks the records `from` to `to` as lost, for the connections of all sessions.
+    pub(super) fn repair(&self, from: u64, to: u64) {
+        let mut state = self.lock();
+        state.followed = to;
+        for (session_id, feed) in &state.feeds {
+            let sse = frame::repaired(session_id, EventGap { from, to });
+            feed.lock()
+                .push(Arc::new(ChannelFrame { cursor: Some(to), sse, origin: FrameOrigin::Stream }), self.limits);
+            feed.news.notify_waiters();
+        }
+    }
+
+    /// Notes that a session is open in this process.
+    pub(super) fn open(&self, session_id: &Arc<str>) {
+        self.feed(session_id).lock().is_open = true;
+    }
+
+    /// Waits until a connection reads the session, unless none ever did.
+    pub(super) async fn attended(self: Arc<FanOut>, session_id: Arc<str>) {
+        let feed = self.feed(&session_id);
+        loop {
+            let news = feed.news.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            {
+                let window = feed.lock();
+                if window.readers > 0 || !window.was_read {
+                    return;
+                }
+            }
+            news.await;
+        }
+    }
+
+    /// Returns the number of connections that read a session.
+    pub(super) fn readers(&self, session_id: &str) -> usize {
+        self.lock().feeds.get(session_id).map_or(0, |feed| feed.lock().readers)
+    }
+
+    /// Begins to read a session.
+    pub(super) fn enter(self: &Arc<FanOut>, session_id: &Arc<str>) -> FeedReader {
+        loop {
+            let feed = self.feed(session_id);
+            {
+                let mut window = feed.lock();
+                (window.readers, window.was_read) = (window.readers + 1, true);
+            }
+            feed.news.notify_waiters();
+            // A feed that was forgotten meanwhile gets no events.
+            let is_current = self.lock().feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, &feed));
+            if is_current {
+                return FeedReader { fan_out: self.clone(), session_id: session_id.clone(), feed, next: None };
+            }
+        }
+    }
+
+    fn leave(&self, session_id: &str, feed: &Arc<SessionFeed>) {
+        let mut state = self.lock();
+        let mut window = feed.lock();
+        window.readers -= 1;
+        if window.readers > 0 {
+            return;
+        }
+        while !window.frames.is_empty() {
+            window.drop_first();
+        }
+        window.frames.shrink_to_fit();
+        let is_over = !window.is_open;
+        drop(window);
+        if is_over && state.feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, feed)) {
+            state.feeds.remove(session_id);
+        }
+    }
+}
+
+/// The position of a connection in the events of a session.
+pub(crate) struct FeedReader {
+    fan_out: Arc<FanOut>,
+    session_id: Arc<str>,
+    feed: Arc<SessionFeed>,
+    /// The number of the next frame; `None` until it has read the log.
+    next: Option<u64>,
+}
+
+/// The events that a connection reads at once.
+#[derive(Debug)]
+pub(crate) enum FeedRead {
+    /// These events.
+    Frames(Vec<Arc<ChannelFrame>>),
+    /// The connection was too slow: it has missed events.
+    Lagged,
+}
+
+/// The events with which a connection goes over from the log to the window.
+pub(super) struct FeedStart {
+    pub(super) frames: Vec<Arc<ChannelFrame>>,
+    pub(super) live: Option<LiveText>,
+}
+
+/// The maximum number of events that are read at once.
+const BATCH: usize = 64;
+
+impl FeedReader {
+    /// Goes over from the log, which was read up to `cursor`, to the window. Returns `None` if more of the log must be
+    /// read first.
+    pub(super) fn start(&mut self, cursor: u64) -> Option<FeedStart> {
+        let window = self.feed.lock();
+        if cursor < window.base {
+            return None;
+        }
+        let is_missing = |frame: &&Arc<ChannelFrame>| frame.cursor.is_some_and(|at| at > cursor);
+        let frames = window.frames.iter().filter(is_missing).cloned().collect();
+        self.next = Some(window.next());
+        Some(FeedStart { frames, live: window.live.clone().filter(|live| !live.text.is_empty()) })
+    }
+
+    /// Waits for the next events.
+    pub(crate) async fn read(&mut self) -> FeedRead {
+        let feed = self.feed.clone();
+        loop {
+            let news = feed.news.notified();
+            tokio::pin!(news);
+            // From here on, new events wake this future.
+            news.as_mut().enable();
+            if let Some(read) = self.try_read() {
+                return read;
+            }
+            news.await;
+        }
+    }
+
+    fn try_read(&mut self) -> Option<FeedRead> {
+        let window = self.feed.lock();
+        let next = self.next.unwrap_or(window.first);
+        let Some(skipped) = next.checked_sub(window.first) else { return Some(FeedRead::Lagged) };
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let frames: Vec<_> = window.frames.iter().skip(skipped).take(BATCH).cloned().collect();
+        if frames.is_empty() {
+            return None;
+        }
+        self.next = Some(next + frames.len() as u64);
+        Some(FeedRead::Frames(frames))
+    }
+}
+
+impl Drop for FeedReader {
+    fn drop(&mut self) {
+        self.fan_out.leave(&self.session_id, &self.feed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn frame(cursor: Option<u64>, text: &str) -> Arc<ChannelFrame> {
+        let sse = Bytes::copy_from_slice(text.as_bytes());
+        Arc::new(ChannelFrame { cursor, sse, origin: FrameOrigin::Stream })
+    }
+
+    fn follow(fan_out: &FanOut, cursor: u64) {
+        fan_out.follow(cursor, Some("s"), || Some(frame(Some(cursor), &cursor.to_string())));
+    }
+
+    fn read(reader: &mut FeedReader) -> String {
+        match reader.read().now_or_never() {
+            None => "nothing".to_owned(),
+            Some(FeedRead::Lagged) => "lagged".to_owned(),
+            Some(FeedRead::Frames(frames)) => texts(&frames),
+        }
+    }
+
+    fn texts(frames: &[Arc<ChannelFrame>]) -> String {
+        let texts: Vec<_> = frames.iter().map(|it| String::from_utf8_lossy(&it.sse).into_owned()).collect();
+        texts.join(" ")
+    }
+
+    #[test]
+    fn a_reader_goes_over_from_the_log_without_a_gap_or_a_repeat() {
+        let fan_out = Arc::new(FanOut::new(WindowLimits::default(), 5));
+        follow(&fan_out, 6);
+        let id: Arc<str> = "s".into();
+        let mut reader = fan_out.enter(&id);
+        assert!(reader.start(5).is_none(), "record 6 is not in the window");
+        follow(&fan_out, 7);
+        follow(&fan_out, 8);
+        assert_eq!(texts(&reader.start(7).unwrap().frames), "8");
+        follow(&fan_out, 9);
+        fan_out.push_live(&id, || frame(None, "live"));
+        assert_eq!((read(&mut reader), read(&mut reader)), ("9 live".to_owned(), "nothing".to_owned()));
+    }
+
+    #[test]
+    fn a_slow_reader_is_cut_off_and_another_is_not() {
+        let fan_out = Arc::new(FanOut::new(WindowLimits { events: 3, bytes: 1_000 }, 0));
+        let id: Arc<str> = "s".into();
+        let (mut slow, mut fast) = (fan_out.enter(&id), fan_out.enter(&id));
+        slow.start(0).unwrap();
+        fast.start(0).unwrap();
+        for cursor in 1..=6 {
+            follow(&fan_out, cursor);
+            assert_eq!(read(&mut fast), cursor.to_string());
+        }
+        assert_eq!(read(&mut slow), "lagged");
+        let mut again = fan_out.enter(&id);
+        assert!(again.start(2).is_none());
+        assert_eq!(texts(&again.start(3).unwrap().frames), "4 5 6");
+    }
+
+    #[test]
+    fn large_events_are_bounded_by_their_size() {
+        let fan_out = Arc::new(FanOut::new(WindowLimits { events: 100, bytes: 10 }, 0));
+        let mut reader = fan_out.enter(&"s".into());
+        reader.start(0).unwrap();
+        for cursor in 1..=3 {
+            fan_out.follow(cursor, Some("s"), || Some(frame(Some(cursor), "12345678")));
+        }
+        assert_eq!(fan_out.feed(&"s".into()).lock().frames.len(), 1);
+        assert_eq!(read(&mut reader), "lagged");
+    }
+
+    #[test]
+    fn a_new_reader_gets_the_live_text_so_far() {
+        let fan_out = Arc::new(FanOut::new(WindowLimits::default(), 0));
+        let (id, message): (Arc<str>, Arc<str>) = ("s".into(), "m".into());
+        assert_eq!(fan_out.extend_live(&id, &message, false, "grö"), 0);
+        assert_eq!(fan_out.extend_live(&id, &message, false, "ße"), 3);
+        let live = fan_out.enter(&id).start(0).unwrap().live.unwrap();
+        assert_eq!((live.text.as_str(), live.characters), ("größe", 5));
+        assert_eq!(fan_out.extend_live(&id, &message, false, &"x".repeat(MAX_LIVE_TEXT)), 5);
+        assert!(fan_out.enter(&id).start(0).unwrap().live.is_none(), "a part would look like the whole");
+        fan_out.extend_live(&id, &"n".into(), false, "new");
+        fan_out.end_live(&id);
+        assert!(fan_out.enter(&id).start(0).unwrap().live.is_none());
+    }
+
+    #[test]
+    fn a_session_without_readers_keeps_no_events() {
+        let fan_out = Arc::new(FanOut::new(WindowLimits::default(), 0));
+        let id: Arc<str> = "s".into();
+        let mut reader = fan_out.enter(&id);
+        reader.start(0).unwrap();
+        fan_out.extend_live(&id, &"m".into(), false, "x");
+        follow(&fan_out, 1);
+        drop(reader);
+        follow(&fan_out, 2);
+        let mut reader = fan_out.enter(&id);
+        assert!(reader.start(1).is_none());
+        assert!(reader.start(2).unwrap().frames.is_empty());
+        fan_out.over(&id);
+        drop(reader);
+        assert!(fan_out.lock().feeds.is_empty());
+    }
+}

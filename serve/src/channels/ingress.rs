@@ -1,0 +1,474 @@
+//! Executes the actions of channels. Nothing of a channel reaches a session in another way.
+//!
+//! An action is executed once: its record `channel.action` comes first, and its record `channel.result` ends it. A
+//! process that ends in between leaves an action without a result. The next process finds out from the log whether it
+//! was executed: a prompt by its record `session.life.prompted`, an injection by its record in `session.injection`, a
+//! message by its record `channel.event`. The other kinds can be executed again without a further effect.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::Poll;
+
+use runtime::data::Data;
+use runtime::event_log::{EventLog as _, Record, SharedLog as _, Topic};
+use tokio::sync::oneshot;
+
+use super::daemon::ChannelDaemon;
+use super::ledger::{ActionKey, ActionOutcome, ActionStatus, LedgerBeginning};
+use super::record::{ChannelRecordKind, record};
+use super::{Action, ActionError, ActionKind, ChannelAcknowledgement, ChannelEvent, EnrolledChannel, permissions};
+use crate::a2a::now_ms;
+use crate::bridge::{self, BridgeMethod};
+use crate::host::{EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
+
+/// The answer to an action.
+#[derive(Debug)]
+pub(crate) struct ActionReceipt {
+    /// The outcome. It is on the log.
+    pub(crate) outcome: ActionOutcome,
+    /// Whether this is the recorded result of an earlier action with the same id.
+    pub(crate) is_repeat: bool,
+    /// The end of the turn that a new prompt has begun.
+    #[cfg_attr(not(test), expect(dead_code, reason = "read by transports that wait for the end of a turn"))]
+    pub(crate) end: Option<oneshot::Receiver<EndedPrompt>>,
+}
+
+impl ActionReceipt {
+    fn done(result: Data) -> ActionReceipt {
+        ActionReceipt { outcome: ActionOutcome::done(result), is_repeat: false, end: None }
+    }
+}
+
+impl ChannelDaemon {
+    /// Executes an action of a channel, once. Every refusal is recorded.
+    ///
+    /// # Errors
+    /// The action is refused, and nothing was done.
+    pub(crate) async fn submit(
+        self: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        action: Action,
+    ) -> Result<ActionReceipt, ActionError> {
+        let (daemon, of_channel) = (self.clone(), channel.clone());
+        let described = (action.action_id.clone(), action.kind, action.session.clone());
+        // A caller that hangs up does not stop what it has begun.
+        let executed = tokio::spawn(async move { daemon.execute(&of_channel, action).await });
+        let executed = executed.await.unwrap_or(Err(HostError::Stopping.into()));
+        if let Err(error) = &executed {
+            let (action_id, kind, session) = described;
+            self.refuse(channel, Some((&action_id, kind)), session.as_ref(), error);
+        }
+        executed
+    }
+
+    /// Records the refusal of a channel's request.
+    pub(crate) fn refuse(
+        &self,
+        channel: &EnrolledChannel,
+        action: Option<(&Arc<str>, ActionKind)>,
+        session_id: Option<&Arc<str>>,
+        error: &ActionError,
+    ) {
+        if matches!(error, ActionError::RateLimited) {
+            // A channel that sends too much cannot fill the log.
+            self.core().refuse_caller(error.reason());
+            return;
+        }
+        let payload = Data::dict_of_present([
+            ("channel_id", Data::from(&channel.id)),
+            ("session_id", session_id.into()),
+            ("action_id", action.map(|(id, _)| id).into()),
+            ("kind", action.map(|(_, kind)| kind.as_str()).into()),
+            ("reason", error.reason().into()),
+            ("message", error.to_string().into()),
+            ("count", 1.into()),
+        ]);
+        // A refused channel does not write to the run of a session.
+        self.core().refused(payload, None);
+    }
+
+    async fn execute(
+        self: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        action: Action,
+    ) -> Result<ActionReceipt, ActionError> {
+        let core = self.core();
+        if !core.presence.may_act(channel) {
+            return Err(ActionError::RateLimited);
+        }
+        if !channel.scopes.has(action.kind.scope()) {
+            self.refuse_permit(channel, &action);
+            return Err(ActionError::Scope(action.kind.scope()));
+        }
+        match action.kind {
+            ActionKind::Heartbeat => return Ok(ActionReceipt::done(Data::empty_dict())),
+            ActionKind::Ack => return self.acknowledge(channel, &action).await,
+            _ => {}
+        }
+        let session = match &action.session {
+            Some(session) => {
+                self.reaches(channel, session).await?;
+                Some(session.clone())
+            }
+            None => Some(format!("sess_{}", uuid::Uuid::new_v4().simple()).into()),
+        };
+        let begun = core.ledger().begin(&channel.id, &action, session)?;
+        let session = match begun {
+            LedgerBeginning::New(session) => session,
+            LedgerBeginning::Repeat(mut outcome) => {
+                let known = outcome.wait_for(Option::is_some).await;
+                let outcome = known.ok().and_then(|known| known.clone()).ok_or(HostError::Stopping)?;
+                return Ok(ActionReceipt { outcome, is_repeat: true, end: None });
+            }
+        };
+        let session = session.unwrap_or_default();
+        let key: ActionKey = (channel.id.clone(), action.action_id.clone());
+        let executed = match self.check(&action) {
+            Ok(()) => self.execute_new(channel, &action, &session, &key).await,
+            Err(error) => Err(error),
+        };
+        if executed.is_err() {
+            core.ledger().forget(&key);
+        }
+        executed
+    }
+
+    /// Records an answer of a channel without the scope, beside the refusal: the question stays open.
+    fn refuse_permit(&self, channel: &EnrolledChannel, action: &Action) {
+        if action.kind != ActionKind::Permit {
+            return;
+        }
+        let given = (action.session.as_ref(), action.params.get("request").as_shared_str());
+        let word = action.params.get("verdict").as_str().and_then(permissions::verdict);
+        if let ((Some(session), Some(request)), Some(verdict)) = (given, word) {
+            self.core().permissions.refuse(channel, session, &request, verdict.word());
+        }
+    }
+
+    async fn acknowledge(&self, channel: &EnrolledChannel, action: &Action) -> Result<ActionReceipt, ActionError> {
+        let session = action.session.clone().unwrap_or_default();
+        self.reaches(channel, &session).await?;
+        let cursor = action.params.get("cursor").as_int().and_then(|cursor| u64::try_from(cursor).ok());
+        let cursor =
+            cursor.ok_or_else(|| ActionError::invalid("cursor", "`cursor` must be an integer of at least 0"))?;
+        let ack = ChannelAcknowledgement { channel_id: channel.id.clone(), session_id: Some(session), cursor };
+        let ticket = self.core().log.append(ack.to_record(now_ms()));
+        self.core().log.settled(ticket).await?;
+        Ok(ActionReceipt::done(Data::dict([("cursor", cursor.into())])))
+    }
+
+    /// Checks the parameters, before the action is recorded.
+    fn check(&self, action: &Action) -> Result<(), ActionError> {
+        match action.kind {
+            ActionKind::Open => {
+                new_session(action, &self.mode).map(drop)?;
+                Ok(self.host.accepts()?)
+            }
+            ActionKind::Prompt => {
+                prompt(action)?;
+                let session = action.session.as_deref().and_then(|id| self.host.session(id).ok());
+                self.host.accepts()?;
+                match session {
+                    Some(session) if session.is_busy() => Err(HostError::Busy(session.id().clone()).into()),
+                    _ => Ok(()),
+                }
+            }
+            ActionKind::Inject => injection(action).map(drop),
+            ActionKind::Permit => {
+                action.needed("request")?;
+                let word = action.needed("verdict")?;
+                permissions::verdict(&word).map(drop).ok_or_else(|| {
+                    let words = permissions::verdict_words();
+                    ActionError::invalid("verdict", format!("unknown verdict; use one of {words}"))
+                })
+            }
+            ActionKind::Mode => mode_of(&action.needed("mode")?).map(drop),
+            ActionKind::Message => action.needed("text").map(drop),
+            ActionKind::Cancel => action.text("reason").map(drop),
+            ActionKind::Load | ActionKind::Close | ActionKind::Ack | ActionKind::Heartbeat => Ok(()),
+        }
+    }
+
+    async fn execute_new(
+        self: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        action: &Action,
+        session: &Arc<str>,
+        key: &ActionKey,
+    ) -> Result<ActionReceipt, ActionError> {
+        let core = self.core();
+        if action.kind == ActionKind::Open {
+            core.accounts.set(session, &channel.account);
+        }
+        let accepted = core.log.append(action_record(channel, action, session));
+        core.log.settled(accepted).await?;
+        if action.kind == ActionKind::Prompt {
+            let end = self.begin_prompt(channel, action, session, key).await;
+            let outcome = match &end {
+                Ok(_) => ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() },
+                Err(error) => ActionOutcome::failed(error.reason(), &error.to_string()),
+            };
+            match &end {
+                Ok(_) => core.ledger().complete(key, outcome.clone()),
+                Err(_) => self.finish(key, Some(session), outcome.clone()).await?,
+            }
+            return Ok(ActionReceipt { outcome, is_repeat: false, end: end.ok() });
+        }
+        let outcome = match self.perform(channel, action, session, key).await {
+            Ok(result) => ActionOutcome::done(result),
+            Err(error) => ActionOutcome::failed(error.reason(), &error.to_string()),
+        };
+        self.finish(key, Some(session), outcome.clone()).await?;
+        Ok(ActionReceipt { outcome, is_repeat: false, end: None })
+    }
+
+    /// Records the outcome of an action, and waits until it is durable.
+    pub(super) async fn finish(
+        &self,
+        key: &ActionKey,
+        session: Option<&Arc<str>>,
+        outcome: ActionOutcome,
+    ) -> Result<(), ActionError> {
+        let payload = Data::dict_of_present([
+            ("channel_id", Data::from(&key.0)),
+            ("action_id", (&key.1).into()),
+            ("session_id", session.into()),
+            ("status", outcome.status.as_str().into()),
+            ("result", outcome.result.clone()),
+        ]);
+        let core = self.core();
+        let session = session.map(|id| &**id);
+        let ticket = core.log.append(record(ChannelRecordKind::Result, session, payload, now_ms()));
+        core.log.settled(ticket).await?;
+        core.ledger().complete(key, outcome);
+        Ok(())
+    }
+
+    /// Begins a turn. The session records, durably, that the action began, before the script runs.
+    pub(super) async fn begin_prompt(
+        self: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        action: &Action,
+        session: &Arc<str>,
+        key: &ActionKey,
+    ) -> Result<oneshot::Receiver<EndedPrompt>, ActionError> {
+        let handle = self.session(channel, session).await?;
+        let prompt = Prompt { action: Some(action_ref(key)), ..prompt(action)? };
+        let mut turn = Box::pin(async move { handle.prompt(prompt).await });
+        // The first step hands the prompt to the session, or is refused.
+        let first = std::future::poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
+        let refusal = first_refusal(&first);
+        let (report, end) = oneshot::channel();
+        let (daemon, key, session) = (self.clone(), key.clone(), session.clone());
+        let ended = async move {
+            let ended = match first {
+                Poll::Ready(ended) => ended,
+                Poll::Pending => turn.await,
+            };
+            let outcome = match &ended {
+                Ok(ended) => ended_outcome(ended),
+                Err(error) => {
+                    let error = ActionError::Host(error.clone());
+                    ActionOutcome::failed(error.reason(), &error.to_string())
+                }
+            };
+            if let Err(error) = daemon.finish(&key, Some(&session), outcome).await {
+                tracing::error!("cannot record the end of a turn: {error}");
+            }
+            ended
+        };
+        match refusal {
+            Some(error) => Err(error),
+            None => {
+                tokio::spawn(async move {
+                    if let Ok(ended) = ended.await {
+                        // Most channels do not wait: they read the events.
+                        let _ = report.send(ended);
+                    }
+                });
+                Ok(end)
+            }
+        }
+    }
+
+    /// Executes an action that is not a prompt.
+    async fn perform(
+        &self,
+        channel: &Arc<EnrolledChannel>,
+        action: &Action,
+        session: &Arc<str>,
+        key: &ActionKey,
+    ) -> Result<Data, ActionError> {
+        match action.kind {
+            ActionKind::Open => {
+                let new = NewSession { id: Some(session.clone()), ..new_session(action, &self.mode)? };
+                // A process may have ended after it opened the session, and before it recorded that.
+                let handle = match self.host.open(new).await {
+                    Err(HostError::Exists(_)) => self.host.session(session)?,
+                    opened => opened?,
+                };
+                self.core().fan_out.open(session);
+                Ok(Data::dict([("sessionId", Data::from(session)), ("mode", handle.mode().into())]))
+            }
+            ActionKind::Load => {
+                let handle = self.session(channel, session).await?;
+                Ok(Data::dict([
+                    ("sessionId", Data::from(session)),
+                    ("mode", handle.mode().into()),
+                    ("busy", handle.is_busy().into()),
+                ]))
+            }
+            ActionKind::Inject => {
+                self.session(channel, session).await?;
+                let (method, params) = injection(action)?;
+                let meta = Data::dict([("harn", Data::dict([("action", Data::from(action_ref(key)))]))]);
+                let params = params.with("sessionId", session.into()).with("_meta", meta);
+                let accepted = bridge::call(method, &params, &self.host);
+                if accepted.is_err() {
+                    self.host.metrics().injections.refused.add();
+                }
+                Ok(Data::from(accepted?.settled().await?))
+            }
+            ActionKind::Permit => {
+                let request = action.needed("request")?;
+                let word = action.needed("verdict")?;
+                let verdict = permissions::verdict(&word).ok_or(ActionError::UnknownRequest)?;
+                let answered = self.core().permissions.answer(channel, session, &request, verdict).await?;
+                Ok(Data::dict([
+                    ("decided", Data::from(answered.is_first)),
+                    ("decidedBy", (&answered.decision.decided_by).into()),
+                    ("verdict", answered.decision.verdict.into()),
+                ]))
+            }
+            ActionKind::Cancel => {
+                let reason = action.text("reason")?.unwrap_or_else(|| "a channel cancelled the prompt".into());
+                let cancelled = self.host.session(session).is_ok_and(|handle| handle.cancel(reason));
+                Ok(Data::dict([("cancelled", cancelled.into())]))
+            }
+            ActionKind::Mode => {
+                let mode = mode_of(&action.needed("mode")?)?;
+                self.session(channel, session).await?.set_mode(mode.as_str());
+                Ok(Data::dict([("mode", Data::from(mode.as_str()))]))
+            }
+            ActionKind::Close => {
+                match self.host.close(session).await {
+                    // A stored session that is not open is closed already.
+                    Ok(()) | Err(HostError::UnknownSession(_)) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                Ok(Data::empty_dict())
+            }
+            ActionKind::Message => {
+                let data = action.params.get("data");
+                let meta = Data::dict([("action", Data::from(action_ref(key)))]);
+                let data = Data::dict_of_present([("content", data.clone()), ("_meta", meta)]);
+                let event = ChannelEvent::Message { text: action.needed("text")?, data };
+                let ticket = self.core().event(&channel.id, Some(session), event);
+                self.core().log.settled(ticket).await?;
+                Ok(Data::empty_dict())
+            }
+            ActionKind::Prompt | ActionKind::Ack | ActionKind::Heartbeat => Ok(Data::empty_dict()),
+        }
+    }
+}
+
+/// Returns the refusal of a prompt that did not begin.
+fn first_refusal(first: &Poll<Result<EndedPrompt, HostError>>) -> Option<ActionError> {
+    match first {
+        Poll::Ready(Err(error)) => Some(ActionError::Host(error.clone())),
+        _ => None,
+    }
+}
+
+/// Returns the name of an action in the records of its effect.
+pub(super) fn action_ref(key: &ActionKey) -> Arc<str> {
+    format!("{}/{}", key.0, key.1).into()
+}
+
+/// Returns the result of an action if its effect is on the log: a record names it.
+pub(super) fn effect_of(record: &Record, action: &str) -> Option<Data> {
+    let payload = &*record.payload;
+    let names = |path: &str| payload.at(path).as_str() == Some(action);
+    let own = |path: &str, key: &'static str| Data::dict([(key, payload.at(path).clone())]);
+    match Topic::named(&record.topic)? {
+        Topic::Life if names("action") => Some(Data::empty_dict()),
+        Topic::Injection if names("_meta.harn.action") || names("meta.harn.action") => Some(own("id", "injectionId")),
+        Topic::Channel if names("payload.data._meta.action") => Some(Data::empty_dict()),
+        _ => None,
+    }
+}
+
+fn action_record(channel: &EnrolledChannel, action: &Action, session: &Arc<str>) -> runtime::event_log::NewRecord {
+    let payload = Data::dict_of_present([
+        ("channel_id", Data::from(&channel.id)),
+        ("action_id", (&action.action_id).into()),
+        ("kind", action.kind.as_str().into()),
+        ("session_id", session.into()),
+        ("account_ref", if action.kind == ActionKind::Open { (&channel.account).into() } else { Data::Nil }),
+        ("digest", action.digest().into()),
+        ("params", action.params.clone()),
+    ]);
+    record(ChannelRecordKind::Action, Some(session), payload, now_ms())
+}
+
+fn new_session(action: &Action, mode: &Arc<str>) -> Result<NewSession, ActionError> {
+    let cwd = action.text("cwd")?.map(|cwd| PathBuf::from(&*cwd));
+    if cwd.as_ref().is_some_and(|cwd| !cwd.is_absolute()) {
+        return Err(ActionError::invalid("cwd", "`cwd` must be an absolute path"));
+    }
+    let mode = match action.text("mode")? {
+        Some(word) => mode_of(&word)?.as_str().into(),
+        None => mode.clone(),
+    };
+    Ok(NewSession { cwd, metadata: metadata(action)?, mode: Some(mode), ..NewSession::default() })
+}
+
+fn prompt(action: &Action) -> Result<Prompt, ActionError> {
+    let text = action.needed("text")?;
+    let message = Data::dict([("role", Data::from("user")), ("content", (&text).into())]);
+    Ok(Prompt { text: text.to_string(), message, metadata: metadata(action)?, ..Prompt::default() })
+}
+
+fn metadata(action: &Action) -> Result<Data, ActionError> {
+    match action.params.get("metadata") {
+        metadata @ (Data::Nil | Data::Dict(_)) => Ok(metadata.clone()),
+        _ => Err(ActionError::invalid("metadata", "`metadata` must be an object")),
+    }
+}
+
+/// Returns the injection of an action: a reminder or a message.
+fn injection(action: &Action) -> Result<(BridgeMethod, Data), ActionError> {
+    let of = |key: &'static str| match action.params.get(key) {
+        Data::Nil => Ok(None),
+        params @ Data::Dict(_) if params.get("_meta").is_nil() => Ok(Some(params.clone())),
+        _ => Err(ActionError::invalid(key, format!("`{key}` must be an object without `_meta`"))),
+    };
+    match (of("reminder")?, of("message")?) {
+        (Some(reminder), None) => Ok((BridgeMethod::InjectReminder, reminder)),
+        (None, Some(message)) => Ok((BridgeMethod::Inject, message)),
+        _ => Err(ActionError::invalid("reminder", "an injection has either a `reminder` or a `message`")),
+    }
+}
+
+fn mode_of(word: &str) -> Result<Mode, ActionError> {
+    word.parse().map_err(|unknown: runtime::words::UnknownWord| {
+        ActionError::invalid("mode", format!("unknown mode; use one of {}", unknown.expected))
+    })
+}
+
+/// Returns the outcome of a turn, with the words of the record `session.life.answered`.
+fn ended_outcome(ended: &EndedPrompt) -> ActionOutcome {
+    let stop = |word: &str, reason: Data| {
+        let fields = [("stop", Data::from(word)), ("reason", reason), ("data", ended.value.clone())];
+        ActionOutcome::done(Data::dict_of_present(fields))
+    };
+    match &ended.stop {
+        PromptOutcome::Done => stop("done", Data::Nil),
+        PromptOutcome::Cancelled => stop("cancelled", Data::Nil),
+        PromptOutcome::MaxTokens => stop("max_tokens", Data::Nil),
+        PromptOutcome::MaxTurns => stop("max_turns", Data::Nil),
+        PromptOutcome::Refused(reason) => stop("refused", reason.into()),
+        PromptOutcome::Asked(question) => stop("asked", question.into()),
+        PromptOutcome::Failed(failure) => ActionOutcome::failed("script_failed", &failure.to_string()),
+    }
+}

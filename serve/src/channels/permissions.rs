@@ -1,0 +1,406 @@
+//! [`PermissionBridge`]: forwards permission questions to channels, and takes their answers.
+//!
+//! The first valid answer wins, by the order of the log: an answer is decided and appended under one lock, and the tool
+//! runs once the record is durable. "Always" answers of a channel without the right `permit:session` hold for this
+//! channel, as long as it is present.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use runtime::data::Data;
+use runtime::event_log::{EventLog as _, SharedLog as _, SqliteLog, Ticket};
+use tokio::sync::oneshot;
+
+use super::presence::ChannelPresence;
+use super::record::{ChannelRecordKind, record};
+use super::{
+    ActionError, ChannelEvent, ChannelScope, EnrolledChannel, ForwardedPermission, PermissionSide, PermissionSource,
+    RecordedChannelEvent, ReturnedPermission, ReturnedScope,
+};
+use crate::a2a::now_ms;
+use crate::host::{PermissionQuestion, PermissionScope, Verdict, Waiting};
+
+/// The maximum number of decided questions whose answers are remembered, for channels that answer too late.
+const MAX_DECIDED: usize = 10_000;
+/// The maximum number of "always" answers that are remembered for channels.
+const MAX_STANDING: usize = 10_000;
+
+/// The verdicts that a channel can give, by their words.
+const VERDICTS: [(&str, Verdict); 4] = [
+    ("allow_once", Verdict::AllowOnce),
+    ("allow_always", Verdict::AllowAlways),
+    ("reject_once", Verdict::RejectOnce),
+    ("reject_always", Verdict::RejectAlways),
+];
+
+/// Returns the verdict with a word.
+pub(super) fn verdict(word: &str) -> Option<Verdict> {
+    VERDICTS.iter().find(|(known, _)| *known == word).map(|(_, verdict)| verdict.clone())
+}
+
+/// Returns the words of the verdicts, for messages.
+pub(super) fn verdict_words() -> String {
+    VERDICTS.map(|(word, _)| format!("`{word}`")).join(", ")
+}
+
+/// Forwards permission questions to channels.
+pub(super) struct PermissionBridge {
+    log: SqliteLog,
+    presence: Arc<ChannelPresence>,
+    /// The time after which a question without an answer is refused.
+    timeout: Option<Duration>,
+    state: Mutex<BridgeState>,
+}
+
+#[derive(Default)]
+struct BridgeState {
+    pending: HashMap<Arc<str>, PendingQuestion>,
+    decided: HashMap<Arc<str>, PermissionDecision>,
+    order: VecDeque<Arc<str>>,
+    /// The "always" answers of channels, each with its session and the calls that it covers.
+    standing: Vec<StandingAnswer>,
+}
+
+struct PendingQuestion {
+    question: PermissionQuestion,
+    answer: oneshot::Sender<Verdict>,
+}
+
+struct StandingAnswer {
+    session_id: Arc<str>,
+    channel_id: Arc<str>,
+    scope: PermissionScope,
+    allow: bool,
+}
+
+/// A decision about a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PermissionDecision {
+    session_id: Arc<str>,
+    /// The id of the channel that decided, or `runtime`.
+    pub(super) decided_by: Arc<str>,
+    /// The word of the verdict.
+    pub(super) verdict: &'static str,
+}
+
+/// The result of an answer.
+#[derive(Debug, PartialEq)]
+pub(super) struct AnswerOutcome {
+    /// The decision.
+    pub(super) decision: PermissionDecision,
+    /// Whether this answer decided.
+    pub(super) is_first: bool,
+}
+
+/// The facts of a decision, for its records.
+struct DecisionFacts<'a> {
+    request: &'a Arc<str>,
+    question: &'a PermissionQuestion,
+    decided_by: Arc<str>,
+    side: PermissionSide,
+    source: PermissionSource,
+    verdict: &'static str,
+    /// Whether an "always" answer holds for the session or for the channel.
+    holds: &'static str,
+}
+
+impl PermissionBridge {
+    pub(super) fn new(
+        log: SqliteLog,
+        presence: Arc<ChannelPresence>,
+        timeout: Option<Duration>,
+    ) -> Arc<PermissionBridge> {
+        Arc::new(PermissionBridge { log, presence, timeout, state: Mutex::default() })
+    }
+
+    /// Locks the state. Every operation leaves it consistent.
+    fn lock(&self) -> MutexGuard<'_, BridgeState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forwards a question to the channels that may answer. Dropping the future withdraws it.
+    pub(super) fn ask(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> Waiting<Verdict> {
+        let request: Arc<str> = format!("perm-{}", uuid::Uuid::new_v4().simple()).into();
+        if let Some((channel_id, allow)) = self.standing(&question) {
+            let verdict = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
+            let facts = DecisionFacts {
+                request: &request,
+                question: &question,
+                decided_by: channel_id,
+                side: PermissionSide::Local,
+                source: PermissionSource::Policy,
+                verdict: verdict.word(),
+                holds: "channel",
+            };
+            let ticket = self.record(&facts);
+            let settled = self.log.settled(ticket);
+            return Box::pin(async move {
+                // A log that cannot be written is reported at the end of the prompt.
+                let _ = settled.await;
+                verdict
+            });
+        }
+        let (answer, answered) = oneshot::channel();
+        let expires_at_ms =
+            self.timeout.map(|timeout| now_ms().saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)));
+        let forwarded = ForwardedPermission {
+            request: request.clone(),
+            requested_by: question.session_id.clone(),
+            applies_to: applies_to(&question),
+            forwarded_to: self.presence.present_with(ChannelScope::Permit, &question.session_id),
+            reason: Some(question.reason.clone()),
+            expires_at_ms,
+        };
+        let event = RecordedChannelEvent {
+            channel_id: None,
+            session_id: Some(question.session_id.clone()),
+            event: ChannelEvent::PermissionForwarded(forwarded),
+        };
+        {
+            let mut state = self.lock();
+            self.log.append(event.to_record(now_ms()));
+            state.pending.insert(request.clone(), PendingQuestion { question, answer });
+        }
+        let asked = AskedQuestion { bridge: self.clone(), request };
+        Box::pin(asked.answered(answered))
+    }
+
+    /// Returns the channel whose "always" answer covers a question, if it is still present, and the answer.
+    fn standing(&self, question: &PermissionQuestion) -> Option<(Arc<str>, bool)> {
+        let mut state = self.lock();
+        state.standing.retain(|it| self.presence.is_present(&it.channel_id));
+        let covers = |it: &&StandingAnswer| it.session_id == question.session_id && it.scope == question.scope;
+        state.standing.iter().find(covers).map(|it| (it.channel_id.clone(), it.allow))
+    }
+
+    /// Takes an answer of a channel with the right `permit`. Returns once it is durable; the tool runs after that.
+    ///
+    /// # Errors
+    /// The session has no such question, or the log cannot be written.
+    pub(super) async fn answer(
+        &self,
+        channel: &EnrolledChannel,
+        session_id: &str,
+        request: &Arc<str>,
+        verdict: Verdict,
+    ) -> Result<AnswerOutcome, ActionError> {
+        let (waiting, decision, ticket, verdict) = {
+            let mut state = self.lock();
+            if let Some(decision) = state.decided.get(request).filter(|it| *it.session_id == *session_id) {
+                return Ok(AnswerOutcome { decision: decision.clone(), is_first: false });
+            }
+            if !state.pending.get(request).is_some_and(|it| *it.question.session_id == *session_id) {
+                return Err(ActionError::UnknownRequest);
+            }
+            let Some(pending) = state.pending.remove(request) else { return Err(ActionError::UnknownRequest) };
+            let is_always = matches!(verdict, Verdict::AllowAlways | Verdict::RejectAlways);
+            let for_session = is_always && channel.scopes.has(ChannelScope::PermitSession);
+            let facts = DecisionFacts {
+                request,
+                question: &pending.question,
+                decided_by: channel.id.clone(),
+                side: PermissionSide::Remote,
+                source: PermissionSource::User,
+                verdict: verdict.word(),
+                holds: match (is_always, for_session) {
+                    (false, _) => "once",
+                    (true, false) => "channel",
+                    (true, true) => "session",
+                },
+            };
+            let ticket = self.record(&facts);
+            let decision = state.decide(request, &pending.question, channel.id.clone(), verdict.word());
+            let verdict = if is_always && !for_session {
+                let allow = verdict == Verdict::AllowAlways;
+                state.remember(&pending.question, channel, allow);
+                if allow { Verdict::AllowOnce } else { Verdict::RejectOnce }
+            } else {
+                verdict
+            };
+            (pending.answer, decision, ticket, verdict)
+        };
+        self.log.settled(ticket).await?;
+        // The session is over, or was cancelled, if nobody waits.
+        let _ = waiting.send(verdict);
+        Ok(AnswerOutcome { decision, is_first: true })
+    }
+
+    /// Records an answer of a channel that may not answer. The question stays open.
+    pub(super) fn refuse(
+        &self,
+        channel: &EnrolledChannel,
+        session_id: &str,
+        request: &Arc<str>,
+        verdict: &'static str,
+    ) {
+        let state = self.lock();
+        let Some(pending) = state.pending.get(request).filter(|it| *it.question.session_id == *session_id) else {
+            return;
+        };
+        self.log.append(decision_record(&DecisionFacts {
+            request,
+            question: &pending.question,
+            decided_by: channel.id.clone(),
+            side: PermissionSide::Remote,
+            source: PermissionSource::Auth,
+            verdict,
+            holds: "once",
+        }));
+    }
+
+    /// Returns the pending questions of a session, as a channel that connects needs them.
+    pub(super) fn pending(&self, session_id: &str) -> Data {
+        let state = self.lock();
+        let of_session = state.pending.iter().filter(|(_, it)| *it.question.session_id == *session_id);
+        Data::list(of_session.map(|(request, it)| {
+            Data::dict([
+                ("request", Data::from(request)),
+                ("requestedBy", (&it.question.session_id).into()),
+                ("appliesTo", applies_to(&it.question)),
+                ("reason", (&it.question.reason).into()),
+            ])
+        }))
+    }
+
+    /// Ends a question without an answer.
+    fn end(&self, request: &Arc<str>, source: PermissionSource, verdict: &'static str) {
+        let mut state = self.lock();
+        let Some(pending) = state.pending.remove(request) else { return };
+        let runtime: Arc<str> = "runtime".into();
+        self.record(&DecisionFacts {
+            request,
+            question: &pending.question,
+            decided_by: runtime.clone(),
+            side: PermissionSide::Local,
+            source,
+            verdict,
+            holds: "once",
+        });
+        state.decide(request, &pending.question, runtime, verdict);
+    }
+
+    /// Appends the records of a decision: the decision, and the event for channels.
+    fn record(&self, facts: &DecisionFacts<'_>) -> Ticket {
+        self.log.append(decision_record(facts));
+        let returned = ReturnedPermission {
+            request: facts.request.clone(),
+            requested_by: facts.question.session_id.clone(),
+            applies_to: applies_to(facts.question),
+            decided_by: facts.decided_by.clone(),
+            side: facts.side,
+            source: facts.source,
+            scope: ReturnedScope {
+                holds: facts.holds.into(),
+                channel_scoped: facts.holds == "channel",
+                covers: covers(facts),
+            },
+            verdict: facts.verdict.into(),
+        };
+        let by_channel = (&*facts.decided_by != "runtime").then(|| facts.decided_by.clone());
+        let event = RecordedChannelEvent {
+            channel_id: by_channel,
+            session_id: Some(facts.question.session_id.clone()),
+            event: ChannelEvent::PermissionReturned(returned),
+        };
+        self.log.append(event.to_record(now_ms()))
+    }
+}
+
+impl BridgeState {
+    fn decide(
+        &mut self,
+        request: &Arc<str>,
+        question: &PermissionQuestion,
+        decided_by: Arc<str>,
+        verdict: &'static str,
+    ) -> PermissionDecision {
+        let decision = PermissionDecision { session_id: question.session_id.clone(), decided_by, verdict };
+        self.decided.insert(request.clone(), decision.clone());
+        self.order.push_back(request.clone());
+        if self.order.len() > MAX_DECIDED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.decided.remove(&oldest);
+        }
+        decision
+    }
+
+    /// Remembers an "always" answer of a channel. Beyond the limit, the question is asked again.
+    fn remember(&mut self, question: &PermissionQuestion, channel: &EnrolledChannel, allow: bool) {
+        if self.standing.len() < MAX_STANDING {
+            self.standing.push(StandingAnswer {
+                session_id: question.session_id.clone(),
+                channel_id: channel.id.clone(),
+                scope: question.scope.clone(),
+                allow,
+            });
+        }
+    }
+}
+
+/// A question that waits for its answer. Dropping it withdraws the question.
+struct AskedQuestion {
+    bridge: Arc<PermissionBridge>,
+    request: Arc<str>,
+}
+
+impl AskedQuestion {
+    async fn answered(self, answered: oneshot::Receiver<Verdict>) -> Verdict {
+        let timeout = async {
+            match self.bridge.timeout {
+                Some(timeout) => tokio::time::sleep(timeout).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            // The answer is dropped only with the question.
+            verdict = answered => verdict.unwrap_or(Verdict::Cancelled),
+            () = timeout => {
+                self.bridge.end(&self.request, PermissionSource::Timeout, "unusable");
+                let seconds = self.bridge.timeout.unwrap_or_default().as_secs_f64();
+                Verdict::Unusable(format!("no channel answered within {seconds} s").into())
+            }
+        }
+    }
+}
+
+impl Drop for AskedQuestion {
+    fn drop(&mut self) {
+        self.bridge.end(&self.request, PermissionSource::Policy, Verdict::Cancelled.word());
+    }
+}
+
+fn applies_to(question: &PermissionQuestion) -> Data {
+    Data::dict([
+        ("session_id", Data::from(&question.session_id)),
+        ("tool_call_id", (&question.call.id).into()),
+        ("tool", (&question.call.name).into()),
+    ])
+}
+
+fn covers(facts: &DecisionFacts<'_>) -> Data {
+    if facts.holds == "once" { Data::Nil } else { facts.question.scope.to_data() }
+}
+
+fn decision_record(facts: &DecisionFacts<'_>) -> runtime::event_log::NewRecord {
+    let session_id = &facts.question.session_id;
+    let scope = Data::dict([
+        ("holds", Data::from(facts.holds)),
+        ("channel_scoped", (facts.holds == "channel").into()),
+        ("covers", covers(facts)),
+    ]);
+    let payload = Data::dict([
+        ("session_id", Data::from(session_id)),
+        ("request", facts.request.into()),
+        ("requested_by", session_id.into()),
+        ("applies_to", applies_to(facts.question)),
+        ("decided_by", (&facts.decided_by).into()),
+        ("side", facts.side.as_str().into()),
+        ("source", facts.source.as_str().into()),
+        ("scope", scope),
+        ("verdict", facts.verdict.into()),
+    ]);
+    record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms())
+}

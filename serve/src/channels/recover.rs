@@ -1,0 +1,96 @@
+//! Continues what an earlier process has left: actions without a result, and permission questions without a decision.
+
+use std::sync::Arc;
+
+use super::daemon::ChannelDaemon;
+use super::ingress::{action_ref, effect_of};
+use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
+use super::{Action, ActionError, ActionKind};
+use runtime::data::Data;
+
+/// An action without a result.
+struct UnfinishedAction {
+    key: ActionKey,
+    action: Action,
+    session: Arc<str>,
+    cursor: u64,
+}
+
+impl ChannelDaemon {
+    /// Gives every action that an earlier process has left its result: executes prompts that had not begun, and reports
+    /// those that were interrupted. An action of another kind that had no effect is forgotten; its channel, which had no
+    /// answer, sends it again.
+    pub(super) async fn recover(self: &Arc<ChannelDaemon>) {
+        let unfinished: Vec<UnfinishedAction> = {
+            let ledger = self.core().ledger();
+            let all = ledger.unfinished().into_iter();
+            all.map(|(key, entry)| UnfinishedAction {
+                action: Action {
+                    action_id: key.1.clone(),
+                    session: entry.session.clone(),
+                    kind: entry.kind,
+                    params: entry.params.clone(),
+                },
+                session: entry.session.clone().unwrap_or_default(),
+                cursor: entry.cursor,
+                key,
+            })
+            .collect()
+        };
+        for left in unfinished {
+            if let Err(error) = self.recover_action(&left).await {
+                tracing::error!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+            }
+        }
+    }
+
+    async fn recover_action(self: &Arc<ChannelDaemon>, left: &UnfinishedAction) -> Result<(), ActionError> {
+        let UnfinishedAction { key, action, session, cursor } = left;
+        if let Some(result) = self.effect(session, *cursor, key).await? {
+            self.core().ledger().resume(key);
+            let outcome = match action.kind {
+                ActionKind::Prompt => ActionOutcome::failed(
+                    "interrupted",
+                    "the process ended during the turn; what it had done is in the session",
+                ),
+                _ => ActionOutcome::done(result),
+            };
+            return self.finish(key, Some(session), outcome).await;
+        }
+        if action.kind != ActionKind::Prompt {
+            return Ok(());
+        }
+        self.core().ledger().resume(key);
+        let Some(channel) = self.core().channel(&key.0) else {
+            let outcome = ActionOutcome::failed("revoked", "the channel is no longer valid");
+            return self.finish(key, Some(session), outcome).await;
+        };
+        match self.begin_prompt(&channel, action, session, key).await {
+            Ok(_) => {
+                let accepted = ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() };
+                self.core().ledger().complete(key, accepted);
+                Ok(())
+            }
+            Err(error) => {
+                let outcome = ActionOutcome::failed(error.reason(), &error.to_string());
+                self.finish(key, Some(session), outcome).await
+            }
+        }
+    }
+
+    /// Returns the result of an action whose effect is on the log.
+    async fn effect(&self, session: &str, after: u64, key: &ActionKey) -> Result<Option<Data>, ActionError> {
+        let found = self.cursors(session, after).await?;
+        let (log, action) = (self.core().log.clone(), action_ref(key));
+        let read = move || {
+            for page in found.cursors.chunks(1_000) {
+                let records = log.look(|file| file.records_at(page))?;
+                if let Some(result) = records.iter().find_map(|record| effect_of(record, &action)) {
+                    return Ok(Some(result));
+                }
+            }
+            Ok(None)
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| crate::host::HostError::Stopping)?
+    }
+}

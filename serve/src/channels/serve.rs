@@ -1,0 +1,157 @@
+//! Serves a script to channels.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stdlib::{Diagnostic, from_core};
+
+use super::core::ChannelCore;
+use super::daemon::ChannelDaemon;
+use super::http::{ChannelAnswerer, ChannelHttpState, full};
+use super::peer::ChannelPeer;
+use super::tail::LogTail;
+use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
+use crate::drain::drain;
+use crate::host::{Host, Mode, Served};
+use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
+
+/// The names that configure the address.
+pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
+
+/// The timeout for writing the last responses after all sessions are over.
+const LAST_ANSWERS: Duration = Duration::from_millis(500);
+
+/// The settings of a server.
+#[derive(Debug, Clone)]
+pub struct ChannelSettings {
+    /// The address to listen on; port 0 selects a free one.
+    pub listen: SocketAddr,
+    /// Whether the address may be one that other machines reach. Nothing is encrypted.
+    pub insecure: bool,
+    /// Allowed origins of web pages, such as `https://example.com`; `*` allows all.
+    pub origins: Vec<String>,
+    /// The mode of new sessions; the default is `ask`.
+    pub mode: Option<Arc<str>>,
+    /// The time for which turns may continue after shutdown begins.
+    pub drain: Duration,
+    /// The fate of a turn whose channels have left.
+    pub orphan: OrphanPolicy,
+    /// The limits.
+    pub limits: ChannelLimits,
+}
+
+/// The limits of a server.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChannelLimits {
+    /// The maximum size of a body in bytes.
+    pub body: usize,
+    /// The maximum number of connections.
+    pub connections: u32,
+    /// The events that a connection may have to read.
+    pub window: WindowLimits,
+    /// The time within which a channel must be heard; after three of them it is stale.
+    pub heartbeat: Duration,
+    /// The time after which a permission question without an answer is refused.
+    pub permission_timeout: Option<Duration>,
+    /// The number of requests of a channel in a second, after a burst.
+    pub actions_per_second: u32,
+    /// The number of requests of a channel at once.
+    pub actions_burst: u32,
+}
+
+impl Default for ChannelLimits {
+    fn default() -> ChannelLimits {
+        ChannelLimits {
+            body: 1 << 20,
+            connections: 4_096,
+            window: WindowLimits::default(),
+            heartbeat: Duration::from_secs(20),
+            permission_timeout: None,
+            actions_per_second: 50,
+            actions_burst: 200,
+        }
+    }
+}
+
+/// Serves a script to channels until `stop` is ready, and returns its result. Calls `ready` with the URL once the server
+/// accepts connections. Creates a runtime on the current thread.
+///
+/// # Errors
+/// The script, the log or the address is invalid, before any connection is accepted; or the system refuses a resource.
+pub fn serve<S: Future<Output = i32>>(
+    served: Served,
+    settings: ChannelSettings,
+    ready: impl FnOnce(&str),
+    stop: impl FnOnce() -> S,
+) -> Result<i32, Vec<Diagnostic>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| internal("the async runtime", &error))?;
+    let ended = runtime.block_on(async { run(served, settings, ready, stop()).await });
+    // Do not wait for connections whose clients do not read.
+    runtime.shutdown_background();
+    ended
+}
+
+async fn run(
+    served: Served,
+    settings: ChannelSettings,
+    ready: impl FnOnce(&str),
+    stop: impl Future<Output = i32>,
+) -> Result<i32, Vec<Diagnostic>> {
+    let Some(log) = served.log.clone() else {
+        let message = "channels need an event log in a file, but the log is in memory";
+        return Err(vec![Diagnostic::new(ChannelCode::NoLog, message).help("use `--event-log sqlite:PATH`")]);
+    };
+    let ChannelSettings { listen, insecure, origins, mode, drain: grace, orphan, limits } = settings;
+    let (listener, bound) = bind(listen, insecure).map_err(|error| vec![cannot_listen(&error)])?;
+    let read = ChannelCore::read(log, &limits, orphan);
+    let (core, head) =
+        read.map_err(|error| vec![Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())])?;
+    let host = Host::start(served, Arc::new(ChannelPeer(core.clone())))?;
+    let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
+    let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
+    let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode);
+    let guard = RequestGuard { is_local: is_local(&listen), public: None, origins };
+    let answerer = ChannelAnswerer::new(ChannelHttpState { daemon: daemon.clone(), guard });
+    let listener = HttpListener::new(listener, limits.connections, full);
+    daemon.recover().await;
+    ready(&format!("http://{bound}"));
+    let stopped = async {
+        let code = stop.await;
+        host.begin_drain();
+        drain(grace, || host.waits(), host.idle()).await;
+        code
+    };
+    let answer = move |request| answerer.clone().answer(request);
+    let code = tokio::select! {
+        biased;
+        code = stopped => code,
+        () = daemon.sweep() => 0,
+        never = listener.take_all(answer) => match never {},
+    };
+    let ending = listener.close();
+    host.stop().await;
+    core.settle_refusals();
+    core.presence.close_all(DisconnectReason::Stopping);
+    let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+    drop(tail);
+    Ok(code)
+}
+
+fn internal(what: &str, error: &std::io::Error) -> Vec<Diagnostic> {
+    vec![Diagnostic::new(ChannelCode::Internal, format!("could not start {what}: {error}"))]
+}
+
+/// Returns the diagnostic for an address that the server cannot listen on.
+#[must_use]
+pub fn cannot_listen(error: &ListenError) -> Diagnostic {
+    match error {
+        ListenError::Exposed(address) => Diagnostic::new(
+            ChannelCode::Exposed,
+            format!("`{address}` can be reached from other machines, and nothing is encrypted"),
+        )
+        .help("listen on 127.0.0.1 behind a proxy with TLS, or pass `--insecure`"),
+        error => Diagnostic::new(ChannelCode::Address, error.to_string()).help(NAMES.help(error)),
+    }
+}

@@ -1,0 +1,11 @@
+//! `harn serve channels` as a process, with several clients over HTTP at once.
+//!
+//! - [`daemon`]: a running daemon, its channels, and clients that read events.
+//! - [`ingress`]: actions, scopes, repeats and refusals. [`sharing`]: several channels of one session.
+//! - [`permissions`]: the permission bridge. [`rounds`]: random disconnects and daemons that are killed.
+
+mod daemon;
+mod ingress;
+mod permissions;
+mod rounds;
+mod sharing;
