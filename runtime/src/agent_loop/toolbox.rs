@@ -23,7 +23,7 @@ const SHOWN_CHARS: usize = 64;
 pub(super) struct Toolbox {
     tools: Vec<OfferedTool>,
     /// The place of the tool that has a name, so that many tools cost a call nothing.
-    by_name: HashMap<Arc<str>, usize>,
+    by_name: HashMap<Arc<str>, usize, foldhash::fast::RandomState>,
 }
 
 struct OfferedTool {

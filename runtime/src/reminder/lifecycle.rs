@@ -230,7 +230,7 @@ pub fn fire(
 fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u32]) {
     transcript.begin_firings();
     let mut fired = rendered.fired.iter().peekable();
-    let mut carried = Vec::new();
+    let mut carried = Vec::with_capacity(rendered.fired.len());
     // Both lists are in the order of the slots, unless a reminder was removed after rendering.
     for PendingReminder { reminder, .. } in transcript.pending() {
         if let Some(fired) = fired.next_if(|fired| fired.id == reminder.id)
@@ -261,7 +261,8 @@ fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u
 fn left_out(transcript: &Transcript, rendered: &Rendered) -> Vec<u32> {
     let shown = || rendered.fired.iter().map(|fired| &fired.id).chain(&rendered.dropped);
     let mut left = shown().peekable();
-    let mut out = Vec::new();
+    let fewest = transcript.pending_count().saturating_sub(rendered.fired.len() + rendered.dropped.len());
+    let mut out = Vec::with_capacity(fewest);
     for (slot, pending) in transcript.pending_by_slot() {
         if left.next_if_eq(&&pending.reminder.id).is_none() {
             out.push(slot);

@@ -141,9 +141,14 @@ impl Transcript {
         Arc::make_mut(self.firings.get_or_insert_default())
     }
 
-    fn set_firing(&mut self, key: &Arc<str>, firing: KeyFirings) {
+    fn firing_mut(&mut self, key: &Arc<str>) -> Option<&mut KeyFirings> {
+        Arc::make_mut(self.firings.as_mut()?).by_key.get_mut(key)
+    }
+
+    /// Adds the firings of a key that has none.
+    fn add_firing(&mut self, key: &Arc<str>, firing: KeyFirings) {
         let firings = self.firings_mut();
-        if firings.by_key.len() >= MAX_KEYS && !firings.by_key.contains_key(key) {
+        if firings.by_key.len() >= MAX_KEYS {
             let oldest = firings.by_key.iter().min_by_key(|(key, firing)| (firing.last_prompt, *key));
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 firings.by_key.remove(&oldest);
@@ -154,12 +159,14 @@ impl Transcript {
 
     /// Notes that a reminder waits. Returns whether it did not wait for this reason before.
     pub(crate) fn note_waiting(&mut self, reminder: &Reminder, reason: DeferReason) -> bool {
-        let firing = self.firing(reminder);
-        let is_new = firing.waits != Some(reason);
-        if is_new {
-            self.set_firing(key(reminder), KeyFirings { waits: Some(reason), ..firing });
+        let waits = Some(reason);
+        match self.firing_mut(key(reminder)) {
+            Some(firing) => std::mem::replace(&mut firing.waits, waits) != waits,
+            None => {
+                self.add_firing(key(reminder), KeyFirings { waits, ..KeyFirings::default() });
+                true
+            }
         }
-        is_new
     }
 
     /// Begins the prompt that the account counts next: its changes can be undone while its turn is not over.
@@ -181,38 +188,40 @@ impl Transcript {
 
     /// Counts a reminder that the last counted prompt carries and that [`Self::counts_firing`] says is counted.
     pub(crate) fn count_firing(&mut self, reminder: &Reminder, choice: Option<&BodyChoice>) {
-        let known = self.known_firing(reminder).copied();
-        let before = known.unwrap_or_default();
         let prompt = self.next_prompt() - 1;
+        let mut known = self.firing_mut(key(reminder));
+        let before = known.as_deref().copied();
+        let last = before.unwrap_or_default();
         // An import may contain two reminders with one key.
-        if before.times > 0 && before.last_prompt == prompt {
+        if last.times > 0 && last.last_prompt == prompt {
             return;
         }
         let firing = match reminder.rules {
-            None => KeyFirings { deferrals: 0, waits: None, ..before },
+            None => KeyFirings { deferrals: 0, waits: None, ..last },
             Some(_) => KeyFirings {
-                times: before.times.saturating_add(1),
-                first_prompt: if before.times == 0 { prompt } else { before.first_prompt },
+                times: last.times.saturating_add(1),
+                first_prompt: if last.times == 0 { prompt } else { last.first_prompt },
                 last_prompt: prompt,
                 body: Some(body_hash(reminder.chosen_body(choice))),
                 deferrals: 0,
                 waits: None,
             },
         };
-        if firing == KeyFirings::default() {
-            self.firings_mut().by_key.remove(key(reminder));
-        } else {
-            self.set_firing(key(reminder), firing);
+        let is_empty = firing == KeyFirings::default();
+        match &mut known {
+            _ if is_empty => _ = self.firings_mut().by_key.remove(key(reminder)),
+            Some(known) => **known = firing,
+            None => self.add_firing(key(reminder), firing),
         }
-        self.firings_mut().open.push((key(reminder).clone(), known));
+        self.firings_mut().open.push((key(reminder).clone(), before));
     }
 
     /// Counts the last counted prompt as one without room for a reminder, if that is why it waits.
     pub(crate) fn count_deferral(&mut self, reminder: &Reminder) {
-        let before = self.firing(reminder);
-        if before.waits == Some(DeferReason::Budget) {
-            let deferrals = before.deferrals.saturating_add(1);
-            self.set_firing(key(reminder), KeyFirings { deferrals, ..before });
+        let Some(firing) = self.firing_mut(key(reminder)) else { return };
+        if firing.waits == Some(DeferReason::Budget) {
+            let before = *firing;
+            firing.deferrals = firing.deferrals.saturating_add(1);
             self.firings_mut().open.push((key(reminder).clone(), Some(before)));
         }
     }
