@@ -4,7 +4,7 @@
 //! - `names`: ids and texts as people see them.
 //! - `timeline`, `text`: the life of each session, turn by turn.
 //! - `pending`: what was pending at a point.
-//! - `tasks`: the tasks of a hub.
+//! - `tasks`: the tasks of a hub. `peer_tasks`: the linked tasks of peers.
 //! - `document`: the same as one JSON document.
 //! - `page`: the same as an HTML page.
 //! - `export`: the spans of the runs, sent to a collector.
@@ -16,6 +16,7 @@ use names::ShortNames;
 use runtime::data::Data;
 use runtime::event_log::Record;
 use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
+use serve::channels::PeerTaskLinks;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use stdlib::Diagnostic;
@@ -29,6 +30,7 @@ mod names;
 mod output;
 mod page;
 mod paint;
+mod peer_tasks;
 mod pending;
 mod source;
 mod tasks;
@@ -100,6 +102,7 @@ enum Failure {
 struct Trace {
     rebuilt: Rebuilt,
     hub: tasks::HubTasks,
+    links: PeerTaskLinks,
     told: source::LogReading,
     names: ShortNames,
     /// The whole id of the one session that is wanted.
@@ -145,11 +148,12 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         show(&Terminal, &told.warnings, Format::Text);
         return check_cursor(args, told.last_cursor);
     }
-    let (mut rebuilt, mut hub) = (Rebuilt::default(), tasks::HubTasks::default());
+    let (mut rebuilt, mut hub, mut links) = (Rebuilt::default(), tasks::HubTasks::default(), PeerTaskLinks::default());
     let told = source::read(&args.log, |record| {
         if record.cursor <= upto {
             rebuilt.take(record);
             hub.take(record);
+            links.take(record);
         }
     })
     .map_err(Failure::Diagnostic)?;
@@ -161,9 +165,12 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         // Tasks belong to no session.
         hub = tasks::HubTasks::default();
     }
+    if let Some(only) = &only {
+        links.retain(|link| link.session_id.as_deref() == Some(only));
+    }
     rebuilt.notes.extend(hub.take_notes());
     rebuilt.notes.sort_by_key(|note| note.cursor);
-    let trace = Trace { rebuilt, hub, told, names, only };
+    let trace = Trace { rebuilt, hub, links, told, names, only };
     if let Some(file) = &args.html {
         return write_page(&trace, args, file);
     }

@@ -3,13 +3,14 @@
 //! [`decide`] is the only place that says what has become of a peer's task. It is a pure function of what is known:
 //! the last state that the peer reported, whether the peer can be asked, and whether its artifacts are stored.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::event_log::{NewRecord, Record, Topic};
 use runtime::words::words;
 
-use crate::{Artifact, TaskState};
+use crate::{Artifact, TaskState, Version};
 
 /// The time without any change after which a working task counts as idle, in milliseconds.
 pub const IDLE_AFTER_MS: u64 = 600_000;
@@ -271,10 +272,30 @@ impl PeerTaskLink {
     }
 }
 
+/// Returns the record that stores an artifact of a linked task.
+#[must_use]
+pub fn artifact_record(link: &PeerTaskLink, artifact: &Artifact, now_ms: u64) -> NewRecord {
+    let payload = Data::dict_of_present([
+        ("task_id", Data::from(&link.task_id)),
+        ("session_id", link.session_id.as_ref().into()),
+        ("reference", link.reference(artifact).into()),
+        ("artifact", Version::V1_0.artifact(artifact)),
+    ]);
+    NewRecord {
+        topic: Topic::Channel.into(),
+        kind: Topic::Channel.kind(ARTIFACT).into(),
+        payload: payload.into(),
+        headers: Data::Nil,
+        occurred_at_ms: now_ms,
+    }
+}
+
 /// The links on a log, each as it is after its last record.
 #[derive(Debug, Clone, Default)]
 pub struct PeerTaskLinks {
     links: Vec<PeerTaskLink>,
+    /// Their indexes, by the ids of local tasks.
+    by_local: HashMap<Arc<str>, usize>,
 }
 
 impl PeerTaskLinks {
@@ -284,9 +305,12 @@ impl PeerTaskLinks {
             return;
         }
         let Ok(link) = PeerTaskLink::from_data(&record.payload) else { return };
-        match self.links.iter_mut().find(|known| known.task_id == link.task_id) {
+        match self.by_local.get(&link.task_id).and_then(|index| self.links.get_mut(*index)) {
             Some(known) => *known = link,
-            None => self.links.push(link),
+            None => {
+                self.by_local.insert(link.task_id.clone(), self.links.len());
+                self.links.push(link);
+            }
         }
     }
 
@@ -294,6 +318,12 @@ impl PeerTaskLinks {
     #[must_use]
     pub fn all(&self) -> &[PeerTaskLink] {
         &self.links
+    }
+
+    /// Keeps only the links that are wanted.
+    pub fn retain(&mut self, is_wanted: impl FnMut(&PeerTaskLink) -> bool) {
+        self.links.retain(is_wanted);
+        self.by_local = self.links.iter().enumerate().map(|(index, link)| (link.task_id.clone(), index)).collect();
     }
 
     /// Returns the link to a peer's task.

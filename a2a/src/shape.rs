@@ -155,6 +155,15 @@ impl Version {
         }
     }
 
+    /// Writes an artifact.
+    #[must_use]
+    pub fn artifact(self, artifact: &crate::Artifact) -> Data {
+        match self {
+            Version::V1_0 => outgoing::artifact::<V1_0>(artifact),
+            Version::V0_3 => outgoing::artifact::<V0_3>(artifact),
+        }
+    }
+
     /// Writes a task with the newest `history_length` messages of its history, all where nothing is said.
     #[must_use]
     pub fn task(self, task: &Task, history_length: Option<u32>) -> Data {

@@ -8,6 +8,7 @@ use runtime::reminder::lifecycle::rebuild::{
     Biography, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass,
     RebuiltPrompt, Refusal, RejectedSlot, ReminderCounts, SessionLife, Wait,
 };
+use serve::channels::PeerTaskLink;
 
 /// The version of the shape.
 const VERSION: u32 = 1;
@@ -21,6 +22,7 @@ pub(super) fn document(trace: &Trace, at: Option<u64>) -> String {
         ("last_cursor", trace.told.last_cursor.into()),
         ("sessions", trace.sessions().map(session).collect()),
         ("tasks", trace.hub.to_data()),
+        ("peer_tasks", trace.links.all().iter().map(PeerTaskLink::to_data).collect()),
         ("notes", trace.notes().map(note).collect()),
     ]);
     data.to_json_pretty() + "\n"

@@ -37,7 +37,8 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
         section(&mut out, trace, place, session);
     }
     super::tasks::table(&mut out, &trace.hub);
-    if lives == 0 && trace.hub.is_empty() {
+    super::peer_tasks::table(&mut out, trace.links.all());
+    if lives == 0 && trace.hub.is_empty() && trace.links.all().is_empty() {
         let _ = writeln!(out, "<p>{}</p>", escape(nothing(trace).trim_end()));
     }
     notes(&mut out, trace);

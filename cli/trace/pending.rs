@@ -18,6 +18,7 @@ pub(super) fn pending(trace: &Trace, cursor: u64, paint: Paint) -> String {
         session.pending().for_each(|life| reminder(&mut out, life, paint));
     }
     super::tasks::unfinished(&mut out, &trace.hub, paint, super::columns());
+    super::peer_tasks::links(&mut out, trace.links.unfinished(), paint);
     for note in trace.notes() {
         let _ = writeln!(out, "{} at cursor {}: {}", paint.red("note"), note.cursor, clean(&note.message));
     }

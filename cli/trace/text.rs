@@ -27,6 +27,7 @@ pub(super) fn text(trace: &Trace, verbose: bool, paint: Paint) -> String {
         writer.session(&mut out, session);
     }
     super::tasks::tasks(&mut out, &trace.hub, paint, super::columns());
+    super::peer_tasks::links(&mut out, trace.links.all().iter(), paint);
     if out.is_empty() {
         out = nothing(trace);
     }

@@ -25,6 +25,7 @@
 //! - `connection`, `presence`, `throttle`, `accounts`: connections, who is present, limits, and the accounts of sessions.
 //! - `permissions`: the permission bridge. `peer`: the channels, as sessions see them. `http`: the port.
 //! - `record`: the kinds of records. [`ChannelCode`]: the diagnostics.
+//! - [`PeerTaskLink`], [`PeerTaskLinks`], [`PeerTaskState`]: tasks of peers, linked to local tasks.
 
 mod accounts;
 mod action;
@@ -57,6 +58,7 @@ mod snapshot;
 mod tail;
 mod throttle;
 
+pub use a2a::peer_task::{PeerTaskLink, PeerTaskLinks, PeerTaskState};
 pub use action::{Action, ActionKind};
 pub use action_error::ActionError;
 pub use codes::ChannelCode;

@@ -37,7 +37,7 @@ fn status<V: Spelling>(status: &Status) -> Data {
         .done()
 }
 
-fn artifact<V: Spelling>(artifact: &Artifact) -> Data {
+pub(super) fn artifact<V: Spelling>(artifact: &Artifact) -> Data {
     Fields::new()
         .with(&key::ARTIFACT_ID, &artifact.artifact_id)
         .with_present(&key::NAME, artifact.name.as_ref())

@@ -35,4 +35,6 @@ pub(crate) struct Peers {
     pub(crate) cards: Cards,
     /// Reminders that wait for a message to go with.
     pub(crate) outbox: Outbox,
+    /// The links to their tasks.
+    pub(crate) links: super::linked::KnownLinks,
 }

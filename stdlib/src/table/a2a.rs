@@ -6,6 +6,7 @@ mod settings;
 
 use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
+use crate::a2a::linked::LinkedTask;
 use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;
@@ -68,11 +69,12 @@ fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let asked = PeerSettings::read(cx, args, &reader, settings::SEND_TIMEOUT_MS)?;
     let sending = sending(cx, args, &reader)?;
     let world = here::world(cx)?;
+    let linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let (deadline, task_id) = (sending.deadline, OnceCell::new());
         let who = asked.access.shown();
-        let sent = sent(&world, asked.access, sending, &task_id);
+        let sent = sent(&world, asked.access, sending, linked, &task_id);
         let frame = by(deadline, &world.clock, sent)
             .await
             .unwrap_or_else(|deadline| Err(of_peer(&deadline.error(&who).fact("task_id", task_id.get().into()))))?;
@@ -86,24 +88,30 @@ async fn sent(
     world: &Rc<World>,
     access: Access,
     sending: Sending,
+    mut linked: LinkedTask,
     task_id: &OnceCell<Arc<str>>,
 ) -> Result<Frame, Box<Raise>> {
     let peer = peer_of(world, access).await?;
+    linked.with(&peer, sending.request.message.task_id.as_ref()).await?;
     let wait = sending.wait;
     let timeout = Duration::from_millis(peer.access.timeout_ms);
     let sent = async {
         let frame = sending.send(world, &peer).await?;
+        linked.take(&frame);
         match frame {
             Frame::Task(task) if wait => {
                 let _ = task_id.set(task.id.clone());
-                settled(&world.services.web, &peer, task).await.map(Frame::Task)
+                settled(&world.services.web, &peer, task, &mut linked).await.map(Frame::Task)
             }
             frame => Ok(frame),
         }
     };
     let frame = tokio::time::timeout(timeout, sent).await;
     let frame = frame.unwrap_or_else(|_| Err(too_slow(&peer).fact("task_id", task_id.get().into())));
-    frame.map_err(|error| failed(world, &peer, &error))
+    frame.map_err(|error| {
+        linked.failed(&error);
+        failed(world, &peer, &error)
+    })
 }
 
 /// The first and the longest interval between requests for the state of a task that an agent did
@@ -111,7 +119,7 @@ async fn sent(
 const LOOK_AGAIN: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
 /// The task once it is over or waits for its caller: not every agent waits with its answer until then.
-async fn settled(web: &Web, peer: &Peer, task: Arc<Task>) -> Result<Arc<Task>, PeerError> {
+async fn settled(web: &Web, peer: &Peer, task: Arc<Task>, linked: &mut LinkedTask) -> Result<Arc<Task>, PeerError> {
     let (mut task, mut pause) = (task, LOOK_AGAIN.0);
     while !(task.status.state.is_terminal() || task.status.state.is_interrupted()) {
         tokio::time::sleep(pause).await;
@@ -119,6 +127,7 @@ async fn settled(web: &Web, peer: &Peer, task: Arc<Task>) -> Result<Arc<Task>, P
         let params = Peer::task_params(&task.id, None);
         let asked = peer.call_for_task(web, Method::Get, params).await;
         task = Arc::new(asked.map_err(|error| error.fact("task_id", (&task.id).into()))?);
+        linked.take(&Frame::Task(task.clone()));
     }
     Ok(task)
 }
@@ -137,16 +146,21 @@ fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     let sending = sending(cx, args, &reader)?;
     let world = here::world(cx)?;
+    let mut linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let (deadline, who) = (sending.deadline, asked.access.shown());
         let opened = async {
             let peer = peer_of(&world, asked.access).await?;
-            sending.stream(&world, &peer).await.map_err(|error| failed(&world, &peer, &error))
+            linked.with(&peer, sending.request.message.task_id.as_ref()).await?;
+            sending.stream(&world, &peer).await.map_err(|error| {
+                linked.failed(&error);
+                failed(&world, &peer, &error)
+            })
         };
         let stream = by(deadline, &world.clock, opened).await;
         let stream = stream.unwrap_or_else(|deadline| Err(of_peer(&deadline.error(&who))))?;
-        Ok(PeerStream::value(stream, world.clock.clone(), deadline))
+        Ok(PeerStream::value(stream, world.clock.clone(), deadline, linked))
     }))
 }
 
@@ -158,13 +172,18 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     }
     let task_id = task_id(args)?;
     let world = here::world(cx)?;
+    let mut linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
+        linked.with(&peer, Some(&task_id)).await?;
         let params = Peer::task_params(&task_id, None);
         let stream = peer.stream(&world.services.web, Method::Subscribe, params).await;
-        let stream = stream.map_err(|error| failed(&world, &peer, &error))?;
-        Ok(PeerStream::value(stream, world.clock.clone(), None))
+        let stream = stream.map_err(|error| {
+            linked.failed(&error);
+            failed(&world, &peer, &error)
+        })?;
+        Ok(PeerStream::value(stream, world.clock.clone(), None, linked))
     }))
 }
 
@@ -190,12 +209,23 @@ fn about_task(
     let asked = PeerSettings::read(cx, args, reader, settings::TIMEOUT_MS)?;
     let task_id = task_id(args)?;
     let world = here::world(cx)?;
+    let mut linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         let peer = peer_of(&world, asked.access).await?;
+        linked.with(&peer, Some(&task_id)).await?;
         let params = Peer::task_params(&task_id, history_length);
-        let task = peer.call_for_task(&world.services.web, method, params).await;
-        task.map(|task| to_value(&shown::of_task(&task))).map_err(|error| failed(&world, &peer, &error))
+        let task = peer.call_for_task(&world.services.web, method, params).await.map(Arc::new);
+        match task {
+            Ok(task) => {
+                linked.take(&Frame::Task(task.clone()));
+                Ok(to_value(&shown::of_task(&task)))
+            }
+            Err(error) => {
+                linked.failed(&error);
+                Err(failed(&world, &peer, &error))
+            }
+        }
     }))
 }
 

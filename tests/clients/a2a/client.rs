@@ -5,6 +5,7 @@ use std::fs;
 
 mod broken;
 mod deadline;
+mod links;
 mod outbox;
 mod peer;
 mod reminders;

@@ -70,6 +70,11 @@ impl Peer {
         format!("{} at {}", self.card.name, shown(self.card.endpoint.as_str()))
     }
 
+    /// Returns the address of the peer for records: without credentials.
+    pub(crate) fn address(&self) -> String {
+        shown(self.card.endpoint.as_str())
+    }
+
     /// Calls a method and returns its result.
     pub(crate) async fn call(&self, web: &Web, method: Method, params: Data) -> Result<Data, PeerError> {
         let opened = self.open(web, method, params, false).await?;

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A message on its way.
 pub(super) struct Sending {
-    request: SendMessage,
+    pub(super) request: SendMessage,
     /// Whether the task is waited for.
     pub(super) wait: bool,
     /// The deadline.

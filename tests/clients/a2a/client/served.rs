@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// A process that serves; it ends with the test.
-struct ServerProcess(Child);
+pub(super) struct ServerProcess(Child);
 
 impl ServerProcess {
     /// Serves a script; where it listens.
-    fn start(agent: &Path) -> (ServerProcess, String) {
+    pub(super) fn start(agent: &Path) -> (ServerProcess, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.args(["serve", "a2a", agent.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
         command
