@@ -1,10 +1,14 @@
 //! `--otel`: traces of what runs do, exported over OTLP while they go on.
 
-use std::sync::Arc;
+mod hub_spans;
+
+use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
+pub(crate) use hub_spans::HubSpans;
 use runtime::activity::ActivityOptions;
 use runtime::event_log::RecordObserver;
+use serve::hub::HubObserver;
 use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
 
@@ -63,6 +67,19 @@ impl Exporting {
     /// Returns a function that creates such taps on any thread.
     pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> RecordObserver + Send + Sync> {
         self.live.taps()
+    }
+
+    /// Returns an observer that exports the tasks and the requests of a hub.
+    pub(crate) fn hub(&self) -> HubObserver {
+        let (tasks, requests) = (self.live.spans(), self.live.spans());
+        let building = Mutex::new(HubSpans::default());
+        HubObserver {
+            changes: Box::new(move |batch| {
+                let mut building = building.lock().unwrap_or_else(PoisonError::into_inner);
+                batch.changes.iter().flat_map(|change| building.take(change)).for_each(|span| tasks(span));
+            }),
+            requests: Arc::new(move |request| requests(hub_spans::of_request(request))),
+        }
     }
 
     /// Sends what is left, and reports what was lost. It changes no exit code: the run itself is untouched.

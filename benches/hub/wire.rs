@@ -50,6 +50,7 @@ pub(crate) fn run(options: &Options) -> bool {
             max_message: 4 << 20,
             max_connections: 16,
             max_streams: 1024,
+            observer: None,
             tls: None,
         };
         serve(hub, settings, listener, std::future::pending()).await

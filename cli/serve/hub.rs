@@ -3,10 +3,13 @@
 use super::raise_limit_of_files;
 use super::signals::signalled;
 use crate::log::LogFormat;
+use crate::otel::{self, Exporting, Otel};
 use crate::report::Format;
 use hub::broker::BrokerOptions;
 use hub::grpc::TlsFiles;
-use serve::hub::{self as server, AgentTokens, HubAddresses, HubCode, HubLimits, HubSettings, StoreLocation};
+use serve::hub::{
+    self as server, AgentTokens, HealthSettings, HubAddresses, HubCode, HubLimits, HubSettings, StoreLocation,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,6 +64,14 @@ pub(crate) struct ServeHubArgs {
     /// Seconds that workers can go on with leased tasks after the first SIGTERM or SIGINT
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=86_400), default_value_t = 0)]
     drain: u64,
+    /// Time between two health checks of an agent that registered a URL for them [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    health_interval: Option<Duration>,
+    /// Check URLs on loopback and private addresses although other machines can reach the hub
+    #[arg(long)]
+    health_private: bool,
+    #[command(flatten)]
+    otel: Otel,
     /// Format of the diagnostics on standard error
     #[arg(long, value_enum, default_value = "text")]
     pub(super) format: Format,
@@ -100,8 +111,23 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
     let drain = Duration::from_secs(args.drain);
     raise_limit_of_files();
     let ready = |at: &HubAddresses| tracing::info!("gRPC at {}, the agent card and JSON-RPC at {}", at.grpc, at.http);
-    let settings = HubSettings { listen, http, store: args.store, tokens, tls, options, limits, drain };
-    server::serve(settings, ready, signalled)
+    let exporting = match args.otel.start() {
+        Ok(exporting) => exporting,
+        Err(error) => return Ok(otel::refuse(&error)),
+    };
+    let usual = HealthSettings::default();
+    let health = HealthSettings {
+        interval: args.health_interval.unwrap_or(usual.interval).max(Duration::from_millis(100)),
+        allows_private: args.health_private,
+    };
+    let observer = exporting.as_ref().map(Exporting::hub);
+    let settings =
+        HubSettings { listen, http, store: args.store, tokens, tls, options, limits, drain, health, observer };
+    let ended = server::serve(settings, ready, signalled);
+    if let Some(exporting) = exporting {
+        exporting.end();
+    }
+    ended
 }
 
 /// Reads the tokens of the agents.

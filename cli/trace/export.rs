@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use runtime::event_log::RUN_ID;
+use hub::store::changes_of;
+use runtime::event_log::{RUN_ID, Topic};
 use telemetry::{ActivityRecord, Destination, ExportError, Exporter, Span, SpanBuilder};
 
 use super::source::{self, LogReading};
 use super::{Failure, names, not_printed};
+use crate::otel::HubSpans;
 use crate::progress::ProgressLine;
 use crate::{otel, stdout};
 
@@ -23,7 +25,7 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
     let exporter = Exporter::new(to).map_err(|error| failed(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&ExportError::Client(error.to_string())))?;
-    let mut builder = SpanBuilder::new(otel::content());
+    let (mut builder, mut tasks) = (SpanBuilder::new(otel::content()), HubSpans::default());
     let (mut ready, mut count, mut traces) = (Vec::<Span>::new(), 0_usize, HashSet::new());
     let mut error = None;
     let mut send = |ready: &mut Vec<Span>| {
@@ -34,7 +36,15 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
     let progress = ProgressLine::new("exporting", None, true);
     let told = source::read(log, |record| {
         progress.step("records");
-        if record.cursor > upto || error.is_some() || !SpanBuilder::wants(&record.topic, &record.kind) {
+        if record.cursor > upto || error.is_some() {
+            return;
+        }
+        if record.topic.as_ref() == Topic::Hub.as_str() {
+            // `harn trace` without `--otel` reports damaged records.
+            let batch = changes_of(record).unwrap_or_default();
+            ready.extend(batch.changes.iter().flat_map(|change| tasks.take(change)));
+        }
+        if ready.len() < BATCH && !SpanBuilder::wants(&record.topic, &record.kind) {
             return;
         }
         let writer = record.headers.get(RUN_ID).as_str().unwrap_or_default();
@@ -46,6 +56,7 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
     })
     .map_err(Failure::Diagnostic)?;
     ready.extend(builder.finish());
+    ready.extend(tasks.finish());
     while error.is_none() && !ready.is_empty() {
         let mut batch: Vec<Span> = ready.drain(..ready.len().min(BATCH)).collect();
         error = send(&mut batch).err();
@@ -54,7 +65,7 @@ pub(super) fn export(log: &Path, upto: u64, to: &Destination) -> Result<LogReadi
     if let Some(error) = error {
         return Err(failed(&error));
     }
-    let text = format!("{} of {} sent to {to}\n", names::count(count, "span"), names::count(traces.len(), "run"));
+    let text = format!("{} of {} sent to {to}\n", names::count(count, "span"), names::count(traces.len(), "trace"));
     stdout::print(&text).map_err(|error| not_printed(&error))?;
     Ok(told)
 }

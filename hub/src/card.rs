@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::Hub;
 use crate::proto::a2a::{AgentCapabilities, AgentCard, AgentSkill};
 
-/// The version of the Agent2Agent protocol that the published service declares.
-const PROTOCOL: &str = "0.2.9";
+/// The version of the Agent2Agent protocol whose cards have these fields, and which the HTTP port serves.
+const PROTOCOL: &str = "0.3.0";
 
 /// The maximum number of skills in the card.
 const MAX_SKILLS: usize = 1_000;

@@ -2,7 +2,7 @@
 //!
 //! - [`serve`]: serves both services at a listener. [`routes`]: the same services in this process. [`Authenticate`]: determines the callers.
 //! - `agent_hub`: the published service. `worker`: what it has no method for.
-//! - `events`: a subscription as a stream of a response. `published`, `status`: replies and errors of the broker.
+//! - `traced`: requests as spans. `events`: a subscription as a stream of a response. `published`, `status`: replies and errors of the broker.
 
 mod agent_hub;
 mod events;
@@ -10,6 +10,7 @@ mod identity;
 mod incoming;
 mod published;
 mod status;
+mod traced;
 mod worker;
 
 use std::sync::Arc;
@@ -19,12 +20,14 @@ use tokio::net::TcpListener;
 use tonic::service::Routes;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
-pub use identity::{Authenticate, NoAuthentication};
+pub use identity::{Authenticate, NoAuthentication, trace};
 pub use status::CURSOR;
+pub use traced::{AnsweredRequest, RequestObserver, RequestSpan};
 
 use crate::Hub;
 use crate::proto::agenthub::agent_hub_server::AgentHubServer;
 use crate::proto::worker::hub_worker_server::HubWorkerServer;
+use traced::TracedService;
 
 /// The interval at which idle connections are checked.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -49,6 +52,8 @@ pub struct GrpcSettings {
     pub max_streams: u32,
     /// The certificate and key, both in PEM; without them, connections are not encrypted.
     pub tls: Option<TlsFiles>,
+    /// Gets every answered request.
+    pub observer: Option<RequestObserver>,
 }
 
 /// The content of a certificate file and of its key.
@@ -66,7 +71,9 @@ pub fn routes(hub: &Hub) -> Routes {
     let published =
         agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url: String::new() };
     let workers = worker::HubWorkerService { hub: hub.clone(), authenticate };
-    Routes::new(AgentHubServer::new(published)).add_service(HubWorkerServer::new(workers))
+    // The broker has limits of its own.
+    Routes::new(AgentHubServer::new(published).max_decoding_message_size(usize::MAX))
+        .add_service(HubWorkerServer::new(workers).max_decoding_message_size(usize::MAX))
 }
 
 /// Serves a hub until `stop` is ready, and then until open requests are answered. Subscriptions end when the hub is
@@ -80,7 +87,7 @@ pub async fn serve(
     listener: TcpListener,
     stop: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let GrpcSettings { authenticate, url, max_message, max_connections, max_streams, tls } = settings;
+    let GrpcSettings { authenticate, url, max_message, max_connections, max_streams, tls, observer } = settings;
     let mut server = Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
@@ -91,9 +98,13 @@ pub async fn serve(
     }
     let published = agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url };
     let workers = worker::HubWorkerService { hub, authenticate };
-    server
-        .add_service(AgentHubServer::new(published).max_decoding_message_size(max_message))
-        .add_service(HubWorkerServer::new(workers).max_decoding_message_size(max_message))
-        .serve_with_incoming_shutdown(incoming::connections(listener, max_connections), stop)
-        .await
+    let published = AgentHubServer::new(published).max_decoding_message_size(max_message);
+    let workers = HubWorkerServer::new(workers).max_decoding_message_size(max_message);
+    let services = match observer {
+        None => server.add_service(published).add_service(workers),
+        Some(observer) => server
+            .add_service(TracedService { inner: published, observer: observer.clone() })
+            .add_service(TracedService { inner: workers, observer }),
+    };
+    services.serve_with_incoming_shutdown(incoming::connections(listener, max_connections), stop).await
 }

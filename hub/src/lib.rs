@@ -18,4 +18,7 @@ pub mod proto;
 pub mod store;
 
 pub use card::hub_card;
-pub use front::{Delivery, EventSubscription, Hub, HubClock, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+pub use front::{
+    ChangeObserver, Delivery, EventSubscription, FollowEnd, Hub, HubClock, SubscribeRequest, SubscriptionEnd,
+    SubscriptionKind, TaskFollower, is_settled,
+};

@@ -17,6 +17,7 @@ pub mod reminder;
 pub mod watch;
 pub mod web;
 
+pub use model::http::trusted_roots;
 pub use web::http_client;
 
 mod yielding;

@@ -1,10 +1,13 @@
 //! Questions of scripts to servers of any kind, over the same connections, certificates and proxies as the routes to models.
 //!
 //! - [`Web::ask`]: a question and its whole answer.
+//! - [`HealthProbe`]: whether a server works.
 //! - [`Web::open`]: a question to a peer, whose answer is read as it comes: [`Opened`], [`ResponseEvents`].
 
+mod health;
 mod opened;
 
+pub use health::HealthProbe;
 pub use opened::{Opened, ResponseEvents};
 pub use reqwest::Url;
 

@@ -5,7 +5,11 @@
 //! Each of them is a span with a number. A [`Scope`] carries the activity of the span that it belongs to, so that spans
 //! inside of it name it.
 //!
+//! [`TraceContext`] is the position of a span in its trace, for messages to other processes.
+//!
 //! Records hold no content (prompts, answers, arguments, results) unless it is enabled.
+
+mod trace_context;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,6 +24,8 @@ use crate::message::ToolCall;
 use crate::model::{ModelReply, Request, Usage};
 use crate::seam::{CallError, Caller, Scope, Turn};
 use crate::words::words;
+
+pub use trace_context::{SpanId, TraceContext, TraceId, digest, span_id_of, trace_id_of};
 
 /// Maximum size of the prompt in a record, in bytes as [`Data::weight`] counts them.
 const MOST_PROMPT: usize = 1 << 20;
@@ -81,6 +87,15 @@ pub struct ActivityOptions {
     pub content: bool,
 }
 
+/// The spans of a run.
+#[derive(Debug, Default)]
+struct RunSpans {
+    /// Number of the last span.
+    last: Cell<u64>,
+    /// The trace; `None` until the run begins.
+    trace: Cell<Option<TraceId>>,
+}
+
 /// A writer of the activity of one span of a run. Clones belong to the same span.
 #[derive(Debug, Clone)]
 pub struct Activity(Rc<ActivitySpan>);
@@ -88,8 +103,9 @@ pub struct Activity(Rc<ActivitySpan>);
 #[derive(Debug)]
 struct ActivitySpan {
     options: ActivityOptions,
-    /// Number of the last span of the run.
-    last: Rc<Cell<u64>>,
+    run: Rc<RunSpans>,
+    /// The trace of another process that it belongs to; `None` means that of the run.
+    joined: Option<TraceId>,
     /// Its number; 0 for the run itself.
     number: u64,
     /// Number of the span that contains it.
@@ -100,19 +116,39 @@ impl Activity {
     /// Creates the writer of a run.
     #[must_use]
     pub fn new(options: ActivityOptions) -> Activity {
-        Activity(Rc::new(ActivitySpan { options, last: Rc::default(), number: 0, within: 0 }))
+        Activity(Rc::new(ActivitySpan { options, run: Rc::default(), joined: None, number: 0, within: 0 }))
     }
 
     /// Returns the writer of a new span within this one.
     #[must_use]
     pub fn enter(&self) -> Activity {
-        let ActivitySpan { options, last, number, .. } = &*self.0;
-        last.set(last.get() + 1);
-        Activity(Rc::new(ActivitySpan { options: *options, last: last.clone(), number: last.get(), within: *number }))
+        self.enter_in(self.0.joined)
+    }
+
+    /// Returns the writer of a new span that another process caused: it belongs to the trace of that process.
+    #[must_use]
+    pub fn join(&self, cause: &TraceContext) -> Activity {
+        self.enter_in(Some(cause.trace_id))
+    }
+
+    fn enter_in(&self, joined: Option<TraceId>) -> Activity {
+        let ActivitySpan { options, run, number, .. } = &*self.0;
+        let last = run.last.get() + 1;
+        run.last.set(last);
+        Activity(Rc::new(ActivitySpan { options: *options, run: run.clone(), joined, number: last, within: *number }))
+    }
+
+    /// Returns the position of the span in its trace; `None` before the run begins.
+    #[must_use]
+    pub fn context(&self) -> Option<TraceContext> {
+        let run_trace = self.0.run.trace.get()?;
+        let trace_id = self.0.joined.unwrap_or(run_trace);
+        Some(TraceContext { trace_id, span_id: span_id_of(run_trace, self.0.number) })
     }
 
     /// Records that a run begins. `run` is a unique id of the run.
     pub fn run_began(&self, scope: &Scope, run: &str, name: &str, protocol: &str, task_id: Option<&str>) {
+        self.0.run.trace.set(Some(trace_id_of(run)));
         let fields = [("run", run), ("name", name), ("protocol", protocol)].map(|(key, text)| (key, Data::from(text)));
         put(scope, ActivityKind::RunBegan, fields.into_iter().chain([("task_id", task_id.into())]));
     }
@@ -125,11 +161,13 @@ impl Activity {
     /// Records that a loop begins.
     pub(crate) fn loop_began(&self, turn: Turn<'_>) {
         let Caller { task_id, agent_id, persona, .. } = &turn.scope.caller;
-        let parent_id = turn.session.with(|state| state.parent_id.clone());
+        let (parent_id, cause) = turn.session.with(|state| (state.parent_id.clone(), state.cause));
         let fields = [
             ("agent", Data::from(agent_id.as_ref().or(persona.as_ref()))),
             ("parent_id", parent_id.as_ref().into()),
             ("within_call", task_id.as_ref().into()),
+            ("cause_trace_id", cause.as_ref().map(TraceContext::trace_hex).into()),
+            ("cause_span_id", cause.as_ref().map(TraceContext::span_hex).into()),
         ];
         self.put_in(turn, ActivityKind::LoopBegan, fields);
     }

@@ -156,7 +156,10 @@ pub async fn agent_loop(
         // Receipts of a loop inside a tool belong to that loop's own calls.
         receipts: scope.receipts.as_ref().map(|receipts| Receipts { log: receipts.log.clone(), of_call: None }),
         hook_timeout_ms: options.limits.hook_timeout_ms.unwrap_or(scope.hook_timeout_ms),
-        activity: scope.enter(),
+        activity: match (&scope.activity, session.with(|state| state.cause)) {
+            (Some(activity), Some(cause)) => Some(activity.join(&cause)),
+            _ => scope.enter(),
+        },
         files: parts.files.clone(),
         ..scope.clone()
     };

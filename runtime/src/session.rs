@@ -8,6 +8,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
+use crate::activity::TraceContext;
 use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::hooks::EventKind;
@@ -63,6 +64,8 @@ pub struct SessionState {
     pub created_at_ms: u64,
     /// The session it was forked from or works for.
     pub parent_id: Option<Arc<str>>,
+    /// The span of another process that caused it; its loops belong to that trace.
+    pub cause: Option<TraceContext>,
     /// Sessions forked from it or working for it: the newest of them, at most [`SessionState::MOST_CHILDREN`].
     pub child_ids: Vec<Arc<str>>,
     /// In a fork: number of events it copied.

@@ -11,7 +11,6 @@
 //! - [`Refusal`]: a refused request. `error`: its JSON-RPC error. [`A2aCode`]: the diagnostics of this protocol.
 
 pub(crate) mod card;
-mod clock;
 mod codes;
 mod context;
 mod error;
@@ -25,13 +24,19 @@ mod serve;
 pub mod store;
 pub mod tasks;
 
+pub(crate) use crate::clock::now_ms;
 pub(crate) use card::{AgentCard, CardUrl};
-pub(crate) use clock::now_ms;
 pub use codes::A2aCode;
 pub use error::Refusal;
 pub(crate) use error::{RpcError, code, shortened};
 pub use extension::REMINDERS;
-pub(crate) use http::{HttpError, content_type, denied, json, not_allowed, receive, refusal, said, with_challenge};
-pub(crate) use rpc::{A2aMethod, RequestedVersion, no_extended_card, no_push, read, refused};
+pub(crate) use http::{
+    HttpError, content_type, denied, event_response, json, not_allowed, receive, refusal, said, stream_response,
+    with_challenge,
+};
+pub(crate) use rpc::{
+    A2aMethod, CallResult, FrameCache, RequestedVersion, StreamContext, StreamEnvelope, StreamSource, TaskEventStream,
+    TaskFrames, event_of, no_extended_card, no_push, read, refused,
+};
 pub use serve::{A2aLimits, A2aSettings, ListenAddresses, NAMES, cannot_listen, serve};
 pub use tasks::TaskManager;

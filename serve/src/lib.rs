@@ -12,13 +12,14 @@
 //! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
 //! | [`hub`] | the broker of tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
-//! | `metrics`, `probe`, `drain`, `count_limit` | metrics and health of a server, its shutdown, and its limits |
+//! | `metrics`, `probe`, `drain`, `count_limit`, `clock` | metrics and health of a server, its shutdown, its limits, and the time |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
 pub mod acp;
 pub mod bridge;
 pub mod channels;
+mod clock;
 mod count_limit;
 mod drain;
 pub mod host;

@@ -5,6 +5,7 @@ use crate::fault::of_reminder;
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
+use runtime::activity::{Activity, TraceContext};
 use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
@@ -103,6 +104,13 @@ pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
     let of_call = scope.receipts.and_then(|receipts| receipts.of_call);
     let receipts = here.audit.clone().map(|log| Receipts { log, of_call });
     Scope { script: here.script, receipts, caller: Caller { path, ..scope.caller }, ..scope }
+}
+
+/// Returns the position of the current span in its trace, if activity is recorded.
+pub(crate) fn trace(cx: &Cx<'_>, world: &World) -> Option<TraceContext> {
+    let here = cx.context.data::<CallContext>().and_then(|here| here.scope.as_ref());
+    let activity = here.map_or(world.observers.activity.as_ref(), |scope| scope.activity.as_ref());
+    activity.and_then(Activity::context)
 }
 
 /// Returns the [`scope`] for work that is stopped with its task: the switch is the work's own.

@@ -1,12 +1,14 @@
 //! Hubs as scripts use them. The broker and its wire are the crate `hub`.
 //!
 //! - [`HubConnection`] (`client`): the requests of one agent, to a hub of this process or over gRPC.
-//! - `stream`: tasks and events as they come. [`HubTask`] (`task`): a leased task.
-//! - [`convert`]: the messages of a hub in the model of A2A. [`HubClientCode`] (`codes`): the errors.
+//! - `stream`: tasks and events as they come. `renewal`: leases of tasks that take long. [`HubTask`] (`task`): a leased task.
+//! - `bounds`: the maximum size of arguments. [`convert`]: the messages of a hub in the model of A2A. [`HubClientCode`] (`codes`): the errors.
 
+pub(crate) mod bounds;
 pub(crate) mod client;
 mod codes;
 pub mod convert;
+pub(crate) mod renewal;
 pub(crate) mod stream;
 pub(crate) mod task;
 

@@ -86,6 +86,7 @@ pub use project::{
     Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
     project_keys, revoke, trust, trusted,
 };
+pub use providers::web::HealthProbe;
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
 pub use reminder_files::{check_reminder_file, check_reminder_text, is_reminder_file, reminder_files_of};

@@ -64,6 +64,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("HubTasksOptions", hub::TASKS),
     ("HubEventsOptions", hub::EVENTS),
     ("HubListOptions", hub::LIST),
+    ("HubDeadLetterOptions", hub::DEAD_LETTERS),
     ("HubProgress", hub::PROGRESS),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),

@@ -15,15 +15,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use runtime::activity::ActivityKind;
+use runtime::activity::{ActivityKind, SpanId, TraceContext, TraceId, span_id_of, trace_id_of};
 use runtime::data::Data;
 use runtime::event_log::Topic;
 use runtime::reminder::lifecycle::LifecycleKind;
-use sha2::{Digest, Sha256};
 
 use crate::conventions::{Attributes, of_injection, of_reminder, provider};
 use crate::messages::{input_messages, output_messages, system_instructions};
-use crate::span::{Span, SpanEvent, Value};
+use crate::span::{Span, SpanEvent, SpanKind, Value};
 
 /// A record of an event log from which spans are built.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +101,9 @@ impl OpenSpan {
 struct NewSpan<'a> {
     key: Key,
     number: Option<u64>,
-    parent: [u8; 8],
+    parent: SpanId,
+    /// The span of another process that caused it, in place of the parent.
+    cause: Option<TraceContext>,
     name: String,
     is_client: bool,
     attributes: Attributes<'a>,
@@ -202,13 +203,13 @@ impl Run {
     }
 
     fn new(id: &str, name: String, at_ms: u64, attributes: Attributes<'_>) -> Run {
-        let trace_id = digest(&[b"trace", id.as_bytes()]);
+        let trace_id = trace_id_of(id);
         let root = Span {
             trace_id,
-            id: span_id(trace_id, 0),
+            id: span_id_of(trace_id, 0),
             parent: None,
             name,
-            is_client: false,
+            kind: SpanKind::Internal,
             start_ms: at_ms,
             end_ms: at_ms,
             attributes: attributes.all(),
@@ -224,11 +225,18 @@ impl Run {
         if self.open.len() >= MOST_OPEN {
             return;
         }
+        // Spans of earlier versions have no numbers of their own.
+        let number = new.number.unwrap_or(self.count | 1 << 63);
+        let (trace_id, parent) = match new.cause {
+            Some(cause) => (cause.trace_id, cause.span_id),
+            None => (self.trace_of(new.parent), new.parent),
+        };
         let span = Span {
-            id: span_id(self.root.trace_id, self.count),
-            parent: Some(new.parent),
+            trace_id,
+            id: span_id_of(self.root.trace_id, number),
+            parent: Some(parent),
             name: new.name,
-            is_client: new.is_client,
+            kind: if new.is_client { SpanKind::Client } else { SpanKind::Internal },
             start_ms: new.at_ms,
             attributes: new.attributes.all(),
             events: Vec::new(),
@@ -238,6 +246,12 @@ impl Run {
         };
         self.count += 1;
         self.open.push(OpenSpan { key: new.key, number: new.number, span });
+    }
+
+    /// Returns the trace of an open span, which another process may have begun.
+    fn trace_of(&self, id: SpanId) -> TraceId {
+        let open = self.open.iter().rev().find(|open| open.span.id == id);
+        open.map_or(self.root.trace_id, |open| open.span.trace_id)
     }
 
     /// Returns the newest open span of a key.
@@ -322,7 +336,9 @@ impl Run {
                     .fixed("gen_ai.agent.name", &agent)
                     .field("gen_ai.conversation.id", "session_id");
                 let (key, name) = (Key::Loop(session_id), format!("invoke_agent {agent}"));
-                self.begin_span(NewSpan { key, number, parent, name, is_client: false, attributes, at_ms });
+                let id = |field: &str| text(field).unwrap_or_default();
+                let cause = TraceContext::from_hex(&id("cause_trace_id"), &id("cause_span_id"));
+                self.begin_span(NewSpan { key, number, parent, cause, name, is_client: false, attributes, at_ms });
                 Vec::new()
             }
             ActivityKind::LoopEnded => {
@@ -338,7 +354,7 @@ impl Run {
                 let name = asked.model.as_deref().map_or_else(|| "chat".to_owned(), |model| format!("chat {model}"));
                 let attributes = model_attributes(payload, &asked, content);
                 let key = Key::Model(session_id);
-                self.begin_span(NewSpan { key, number, parent, name, is_client: true, attributes, at_ms });
+                self.begin_span(NewSpan { key, number, parent, cause: None, name, is_client: true, attributes, at_ms });
                 Vec::new()
             }
             ActivityKind::ModelEnded => {
@@ -403,7 +419,7 @@ impl Run {
             .field("harn.turn", "turn");
         let (key, name) = (Key::Tool(session_id, text("call_id")), format!("execute_tool {}", text("tool")));
         let number = number_of(payload, "span");
-        self.begin_span(NewSpan { key, number, parent, name, is_client: false, attributes, at_ms });
+        self.begin_span(NewSpan { key, number, parent, cause: None, name, is_client: false, attributes, at_ms });
     }
 
     /// Begins the span of an attempt, a hook or a provider.
@@ -431,7 +447,7 @@ impl Run {
         };
         let is_client = matches!(kind, ActivityKind::AttemptBegan | ActivityKind::AttemptEnded);
         let (key, number) = (Key::Part, Some(number));
-        self.begin_span(NewSpan { key, number, parent, name, is_client, attributes, at_ms });
+        self.begin_span(NewSpan { key, number, parent, cause: None, name, is_client, attributes, at_ms });
     }
 
     /// Processes a record of a reminder, an injection, or a prompt's destination.
@@ -513,24 +529,6 @@ fn with_failure<'a>(attributes: Attributes<'a>, ok: bool, kind: Option<Arc<str>>
 
 fn has(span: &Span, name: &str) -> bool {
     span.attributes.iter().any(|(known, _)| known == name)
-}
-
-/// Returns the first bytes of a digest. Ids depend on the log alone, so an exported log has the same ids as the live
-/// run.
-fn digest<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
-    let whole = hash.finalize();
-    let mut first = [0; N];
-    first.copy_from_slice(&whole[..N]);
-    first
-}
-
-fn span_id(trace_id: [u8; 16], number: u64) -> [u8; 8] {
-    digest(&[b"span", &trace_id, &number.to_be_bytes()])
 }
 
 #[cfg(test)]

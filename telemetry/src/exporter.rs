@@ -80,7 +80,12 @@ impl Exporter {
             span_context: SpanContext::new(trace_id, id, TraceFlags::SAMPLED, false, TraceState::NONE),
             parent_span_id: span.parent.map_or(SpanId::INVALID, SpanId::from_bytes),
             parent_span_is_remote: false,
-            span_kind: if span.is_client { SpanKind::Client } else { SpanKind::Internal },
+            span_kind: match span.kind {
+                crate::SpanKind::Internal => SpanKind::Internal,
+                crate::SpanKind::Client => SpanKind::Client,
+                crate::SpanKind::Server => SpanKind::Server,
+                crate::SpanKind::Consumer => SpanKind::Consumer,
+            },
             name: span.name.into(),
             start_time: time(span.start_ms),
             end_time: time(span.end_ms),

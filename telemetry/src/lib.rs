@@ -18,4 +18,4 @@ pub use builder::{ActivityRecord, SpanBuilder};
 pub use destination::{Destination, captures_content};
 pub use exporter::{ExportError, Exporter};
 pub use live::{Exported, Live};
-pub use span::{Attribute, Span, SpanEvent, Value};
+pub use span::{Attribute, Span, SpanEvent, SpanKind, Value};

@@ -48,7 +48,12 @@ pub struct Exported {
 }
 
 enum Item {
-    Record { writer: Arc<str>, record: NewRecord },
+    Record {
+        writer: Arc<str>,
+        record: NewRecord,
+    },
+    /// A span that was built elsewhere.
+    Span(Box<Span>),
     End,
 }
 
@@ -88,6 +93,17 @@ impl Live {
     pub fn taps(&self) -> Arc<dyn Fn(&str) -> RecordObserver + Send + Sync> {
         let (records, dropped) = (self.records.clone(), self.dropped.clone());
         Arc::new(move |writer| tap(records.clone(), dropped.clone(), writer.into()))
+    }
+
+    /// Returns a function that exports spans that are built elsewhere, from any thread.
+    #[must_use]
+    pub fn spans(&self) -> Arc<dyn Fn(Span) + Send + Sync> {
+        let (records, dropped) = (self.records.clone(), self.dropped.clone());
+        Arc::new(move |span| {
+            if records.try_send(Item::Span(Box::new(span))).is_err() {
+                dropped.fetch_add(1, Ordering::Relaxed);
+            }
+        })
     }
 
     /// Sends the remaining spans, and returns the result. Waits for the collector, for ten seconds at most.
@@ -157,6 +173,7 @@ impl Work {
                         at_ms: record.occurred_at_ms,
                     }));
                 }
+                Ok(Item::Span(span)) => self.ready.push(*span),
                 Ok(Item::End) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }

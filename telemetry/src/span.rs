@@ -14,8 +14,8 @@ pub struct Span {
     pub parent: Option<[u8; 8]>,
     /// Its name, such as `chat gpt-4o`.
     pub name: String,
-    /// Whether it is a call to another process.
-    pub is_client: bool,
+    /// Its role in a conversation of processes.
+    pub kind: SpanKind,
     /// Start time, in milliseconds since 1970-01-01 UTC.
     pub start_ms: u64,
     /// End time, in milliseconds since 1970-01-01 UTC.
@@ -28,6 +28,19 @@ pub struct Span {
     pub dropped_events: u32,
     /// Whether it failed.
     pub failed: bool,
+}
+
+/// The role of a span in a conversation of processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpanKind {
+    /// None: an operation inside of a process.
+    Internal,
+    /// A call to another process.
+    Client,
+    /// The answer to such a call.
+    Server,
+    /// The processing of a message that was sent earlier.
+    Consumer,
 }
 
 /// An event in a span at one moment.
@@ -62,7 +75,7 @@ impl Span {
     const MOST_EVENTS: usize = 128;
 
     /// Adds an event, unless the limit is reached.
-    pub(crate) fn add(&mut self, event: SpanEvent) {
+    pub fn add(&mut self, event: SpanEvent) {
         if self.events.len() < Span::MOST_EVENTS {
             self.events.push(event);
         } else {

@@ -1,9 +1,12 @@
 //! `harn serve hub`, driven by agents in Python whose protos are written after the documentation of the wire and compiled by
 //! `grpcio-tools`.
 //!
+//! - [`http`]: the HTTP port. [`traced`]: one trace over the hub.
 //! - [`chaos`]: workers and hubs that are killed. [`wire`]: slow subscribers, TLS, dead letters and the limit of connections.
 
 mod chaos;
+mod http;
+mod traced;
 mod wire;
 
 use crate::harn::{root, scratch};

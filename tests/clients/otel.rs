@@ -139,7 +139,7 @@ fn a_live_run_and_its_exported_log_have_the_same_spans() {
     run(&folder, &["--otel", &live.url], &content);
     let traced = harn_in(&folder, &["trace", "log.db", "--otel", &exported.url], b"", &content);
     assert_eq!((traced.code, traced.err.as_str()), (Some(0), ""));
-    assert_eq!(traced.out, format!("7 spans of 1 run sent to {}/v1/traces\n", exported.url));
+    assert_eq!(traced.out, format!("7 spans of 1 trace sent to {}/v1/traces\n", exported.url));
     let spans = live.spans();
     assert_eq!(spans, exported.spans());
     let all = serde_json::to_string(&spans).unwrap();
@@ -261,7 +261,7 @@ fn a_run_that_writes_its_activity_can_be_exported_later_and_each_run_is_a_trace(
     run(&folder, &["--activity"], &[]);
     run(&folder, &["--activity"], &[]);
     let traced = harn_in(&folder, &["trace", "log.db", "--otel", &collector.url], b"", &[]);
-    assert_eq!(traced.out, format!("14 spans of 2 runs sent to {}/v1/traces\n", collector.url), "{}", traced.err);
+    assert_eq!(traced.out, format!("14 spans of 2 traces sent to {}/v1/traces\n", collector.url), "{}", traced.err);
     let mut traces: Vec<String> = collector.spans().iter().map(|span| span["trace"].to_string()).collect();
     traces.sort();
     traces.dedup();

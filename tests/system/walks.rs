@@ -19,8 +19,6 @@ use stdlib::builtins;
 const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("", "exit", "it ends the run"),
     ("<control>", "*", "they are what the syntax is made of, and no names that it has"),
-    ("<hub>", "*", "a text is copied on its way to the hub, and the limit of memory does not count the copies yet"),
-    ("<hub_task>", "*", "the same"),
 ];
 
 const OPERATORS: [BinaryOp; 14] = [

@@ -66,6 +66,19 @@ impl SharedEvent {
         &self.0.header.event_id
     }
 
+    /// Returns the id of its task; empty if it has none.
+    #[must_use]
+    pub fn task_id(&self) -> &str {
+        match (&self.0.shown, &self.0.header.payload) {
+            (Some(ShownTask::Whole(task) | ShownTask::FirstMessage(task)), _) => &task.id,
+            (None, Some(Payload::Message(message))) => &message.task_id,
+            (None, Some(Payload::StatusUpdate(update))) => &update.task_id,
+            (None, Some(Payload::ArtifactUpdate(update))) => &update.task_id,
+            (None, Some(Payload::Task(task))) => &task.id,
+            (None, Some(Payload::AgentCard(_)) | None) => "",
+        }
+    }
+
     fn routing(&self) -> Option<&AgentEventMetadata> {
         self.0.header.routing.as_ref()
     }

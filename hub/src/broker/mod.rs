@@ -7,7 +7,7 @@
 //! - `step`: deciding which changes a command makes.
 //! - `apply`: applying a change to the state.
 //! - `deliver`: from changes to the events that subscribers see.
-//! - `query`: reading tasks and statistics.
+//! - `query`: reading tasks and statistics. `recent`: tasks by their last change.
 //! - `schedule`: queues with priorities.
 //! - [`task`]: tasks, and the transitions between their states.
 //! - `payload`: reading and writing the payload.
@@ -28,6 +28,7 @@ mod error;
 mod options;
 pub(crate) mod payload;
 pub(crate) mod query;
+mod recent;
 mod schedule;
 mod step;
 pub mod task;
@@ -41,7 +42,8 @@ pub use error::{BrokerError, ErrorKind};
 pub use options::BrokerOptions;
 pub use payload::{first_text, state_name};
 pub use query::{DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
-pub use step::Executed;
+pub use recent::{RecentPage, RecentTasks};
+pub use step::{Executed, MAX_ID_BYTES};
 
 /// A timer of a task. The order is that in which timers of the same time are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -65,6 +65,8 @@ pub struct HubStats {
     pub deadlines: usize,
     /// Number of registered agents.
     pub agents: usize,
+    /// Number of registered agents whose health check failed.
+    pub unhealthy: usize,
     /// Number of results kept for repeated messages.
     pub receipts: usize,
     /// Number of open subscriptions.
@@ -154,6 +156,7 @@ impl Broker {
     pub fn stats(&self) -> HubStats {
         let mut stats = HubStats {
             agents: self.agents.len(),
+            unhealthy: self.agents.values().filter(|agent| !agent.healthy).count(),
             receipts: self.receipts.len(),
             submitted: self.counters.submitted,
             attempts: self.counters.attempts,

@@ -24,7 +24,9 @@ mod work;
 /// Sender of the events that the broker itself causes.
 pub(crate) const HUB: &str = "hub";
 /// Maximum length of an id, in bytes.
-const MOST_ID: usize = 256;
+pub const MAX_ID_BYTES: usize = 256;
+/// Maximum length of a URL, in bytes.
+const MAX_URL_BYTES: usize = 2048;
 /// Maximum number of tags of an agent or a message.
 const MOST_TAGS: usize = 256;
 
@@ -162,6 +164,7 @@ impl Step<'_> {
             return Err(BrokerError::invalid(format!("the agent id `{HUB}` is reserved")));
         }
         check_tags(&register.subscriptions)?;
+        check_url("health_check_url", &register.health_check_url)?;
         let is_new = self.broker.agent(&register.agent_id).is_none();
         let most = self.broker.options.max_agents;
         if is_new && self.broker.agents.len() >= most {
@@ -272,8 +275,8 @@ fn sender(caller: &Caller, routing: &mut AgentEventMetadata) -> Result<(), Broke
         return Err(BrokerError::invalid(format!("the agent id `{HUB}` is reserved")));
     }
     check_tags(&routing.subscriptions)?;
-    if routing.event_type.len() > MOST_ID {
-        return Err(BrokerError::invalid(format!("`routing.event_type` is longer than {MOST_ID} bytes")));
+    if routing.event_type.len() > MAX_ID_BYTES {
+        return Err(BrokerError::invalid(format!("`routing.event_type` is longer than {MAX_ID_BYTES} bytes")));
     }
     Ok(())
 }
@@ -286,13 +289,24 @@ fn check_id(what: &str, id: &str) -> Result<(), BrokerError> {
 }
 
 fn check_length(what: &str, id: &str) -> Result<(), BrokerError> {
-    if id.len() > MOST_ID {
-        return Err(BrokerError::invalid(format!("`{what}` is longer than {MOST_ID} bytes")));
+    if id.len() > MAX_ID_BYTES {
+        return Err(BrokerError::invalid(format!("`{what}` is longer than {MAX_ID_BYTES} bytes")));
     }
     match id.chars().any(char::is_control) {
         true => Err(BrokerError::invalid(format!("`{what}` contains a control character"))),
         false => Ok(()),
     }
+}
+
+/// Checks a URL that the hub asks; an empty one is none.
+fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
+    let is_valid = url.is_empty() || ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    if !is_valid || url.len() > MAX_URL_BYTES || url.chars().any(char::is_control) {
+        let text =
+            format!("`{what}` is not a URL that begins with `http://` or `https://`, of at most {MAX_URL_BYTES} bytes");
+        return Err(BrokerError::invalid(text));
+    }
+    Ok(())
 }
 
 fn check_tags(tags: &[String]) -> Result<(), BrokerError> {

@@ -2,32 +2,36 @@
 //! store has them, so that no agent sees a change that a crash could undo.
 //!
 //! - `feed`: the events kept to resume subscriptions.
+//! - `follow`: the events of one task, and waiting for it.
 //! - `subscriber`: the buffer of a subscription.
 //! - `subscription`: reading it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::Notify;
 
-use crate::broker::change::{AgentRecord, ChangeKind};
+use crate::broker::change::{AgentRecord, ChangeBatch, ChangeKind};
 use crate::broker::task::Assignment;
 use crate::broker::{
     Broker, BrokerError, BrokerOptions, Caller, Claim, ClaimedTask, Command, DeadLetterPage, ErrorKind, Executed,
-    HubStats, ListTasks, Reply, RoutedEvent, TaskPage,
+    HubStats, ListTasks, RecentPage, RecentTasks, Reply, RoutedEvent, TaskPage,
 };
 use crate::proto::a2a::Task;
 use crate::store::{Durability, MemoryStore, Store, StoreError};
 
 mod feed;
+mod follow;
 mod subscriber;
 mod subscription;
 
+pub use follow::{FollowEnd, TaskFollower, is_settled};
 pub use subscriber::{SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
 use feed::EventFeed;
+use follow::FollowerQueue;
 use subscriber::Subscriber;
 
 /// Longest time between two checks of the timers.
@@ -37,6 +41,9 @@ const ABANDONED: Duration = Duration::from_millis(20);
 
 /// A source of the time, in milliseconds since 1970-01-01 UTC.
 pub type HubClock = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// A function that gets batches of changes.
+pub type ChangeObserver = Box<dyn Fn(&ChangeBatch) + Send + Sync>;
 
 /// A broker for many threads. Clones are the same hub.
 #[derive(Clone)]
@@ -50,6 +57,8 @@ struct HubInner {
     timers: Notify,
     /// Held by the caller that waits for the store on behalf of all.
     settling: tokio::sync::Mutex<()>,
+    /// Gets every batch of changes, before it is stored.
+    observer: OnceLock<ChangeObserver>,
 }
 
 struct HubState {
@@ -62,6 +71,8 @@ struct HubState {
     feed: EventFeed,
     subscribers: HashMap<u64, Arc<Subscriber>>,
     last_subscriber: u64,
+    /// The followers of tasks.
+    followers: HashMap<String, Vec<Arc<FollowerQueue>>>,
     /// Signals for the workers that wait for a task of a queue.
     work: HashMap<Assignment, Arc<Notify>>,
     last_ms: u64,
@@ -108,6 +119,7 @@ impl Hub {
             feed,
             subscribers: HashMap::new(),
             last_subscriber: 0,
+            followers: HashMap::new(),
             work: HashMap::new(),
             last_ms: 0,
             failed: None,
@@ -118,6 +130,7 @@ impl Hub {
             clock,
             timers: Notify::new(),
             settling: tokio::sync::Mutex::default(),
+            observer: OnceLock::new(),
         }))
     }
 
@@ -179,6 +192,14 @@ impl Hub {
         self.read(|broker| broker.list(request)).await
     }
 
+    /// Returns a page of tasks, those that changed last first.
+    ///
+    /// # Errors
+    /// Fails if the store failed.
+    pub async fn recent_tasks(&self, request: &RecentTasks) -> Result<RecentPage, BrokerError> {
+        self.read(|broker| Ok(broker.recent(request))).await
+    }
+
     /// Returns a page of the tasks of which every attempt was lost, the newest first. An empty queue means all.
     ///
     /// # Errors
@@ -214,10 +235,17 @@ impl Hub {
         EventSubscription::open(self, caller, request)
     }
 
+    /// Passes every batch of changes to a function from now on, in order. It must not wait. A hub has one observer; later
+    /// ones are ignored.
+    pub fn observe(&self, observer: ChangeObserver) {
+        let _ = self.0.observer.set(observer);
+    }
+
     /// Ends all subscriptions, before the process ends. Commands are still executed.
     pub fn close(&self) {
         let state = self.lock();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Closed));
+        state.end_followers(&FollowEnd::Closed);
     }
 
     /// Returns a future that handles leases, deadlines and redelivery. It ends with the last clone of the hub.
@@ -250,6 +278,9 @@ impl Hub {
             self.0.timers.notify_one();
         }
         let Some(batch) = batch else { return Ok((reply, None)) };
+        if let Some(observer) = self.0.observer.get() {
+            observer(&batch);
+        }
         for change in &batch.changes {
             state.signal_work(change.kind.as_ref());
         }
@@ -295,6 +326,7 @@ impl Hub {
             BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
+        state.end_followers(&FollowEnd::Failed(failed.clone()));
         Err(failed)
     }
 
@@ -326,6 +358,7 @@ impl HubState {
         for subscriber in self.subscribers.values() {
             events.iter().for_each(|event| subscriber.offer(event, self.last_ms));
         }
+        self.offer_to_followers(&events);
         self.feed.extend(events);
     }
 

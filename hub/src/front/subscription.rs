@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::broker::query::read_cursor;
-use crate::broker::{BrokerError, Caller, ErrorKind, RoutedEvent, SharedEvent};
+use crate::broker::{BrokerError, Caller, ErrorKind, MAX_ID_BYTES, RoutedEvent, SharedEvent};
 
 use super::Hub;
 use super::subscriber::{SubscribeRequest, Subscriber, SubscriptionEnd};
@@ -39,8 +39,8 @@ impl EventSubscription {
                 return Err(BrokerError::new(ErrorKind::PermissionDenied, text));
             }
             _ if request.agent_id.is_empty() => return Err(BrokerError::invalid("`agent_id` is missing")),
-            _ if request.agent_id.len() > 256 => {
-                return Err(BrokerError::invalid("`agent_id` is longer than 256 bytes"));
+            _ if request.agent_id.len() > MAX_ID_BYTES => {
+                return Err(BrokerError::invalid(format!("`agent_id` is longer than {MAX_ID_BYTES} bytes")));
             }
             _ => {}
         }

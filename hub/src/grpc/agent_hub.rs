@@ -58,7 +58,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishMessageRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata()));
+        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
         let PublishMessageRequest { message, routing: named } = request.into_inner();
         let message = message.ok_or_else(|| missing("message"))?;
         let routing = routing(&caller, named);
@@ -69,7 +69,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishTaskUpdateRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata()));
+        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
         let PublishTaskUpdateRequest { update, routing: named } = request.into_inner();
         let update = update.ok_or_else(|| missing("update"))?;
         let routing = routing(&caller, named);
@@ -84,7 +84,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishTaskArtifactRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata()));
+        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
         let PublishTaskArtifactRequest { artifact, routing: named } = request.into_inner();
         let update = artifact.ok_or_else(|| missing("artifact"))?;
         let routing = routing(&caller, named);

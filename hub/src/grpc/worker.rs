@@ -18,6 +18,7 @@ use crate::proto::worker::{
     AcknowledgeRequest, AcknowledgeResponse, Claim, ClaimRequest, ClaimResponse, DeadLetter, FinishRequest, Lease,
     ListAgentsRequest, ListAgentsResponse, ListDeadLettersRequest, ListDeadLettersResponse, ProgressRequest,
     RegisteredAgent, RejectRequest, RejectionReason, RenewRequest, UnregisterAgentRequest, UnregisterAgentResponse,
+    WaitRequest,
 };
 
 /// The longest time that a claim waits for a task. Clients ask again afterwards, so that a broken connection is
@@ -92,6 +93,13 @@ impl HubWorker for HubWorkerService {
         self.renewed(&caller, agent_id, task_id, lease_id, None).await
     }
 
+    async fn wait(&self, request: Request<WaitRequest>) -> Result<Response<Task>, Status> {
+        identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        let WaitRequest { task_id, wait } = request.into_inner();
+        let wait = duration("wait", wait)?.unwrap_or_default().min(MAX_WAIT);
+        self.hub.settled_task(&task_id, wait).await.map(Response::new).map_err(refusal)
+    }
+
     async fn reject(&self, request: Request<RejectRequest>) -> Result<Response<Task>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
         let RejectRequest { task_id, lease_id, reason, text, .. } = request.into_inner();
@@ -106,7 +114,7 @@ impl HubWorker for HubWorkerService {
 
     async fn finish(&self, request: Request<FinishRequest>) -> Result<Response<Task>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
-        let trace = trace(request.metadata());
+        let trace = trace(request.metadata().as_ref());
         let FinishRequest { task_id, lease_id, state, update, artifacts, .. } = request.into_inner();
         let state = ending(state)?;
         let routing = AgentEventMetadata { from_agent_id: agent_id, ..AgentEventMetadata::default() };

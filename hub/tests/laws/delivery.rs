@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hub::broker::change::ChangeBatch;
-use hub::broker::{BrokerError, BrokerOptions, Caller, Claim, Command, ErrorKind, Publish, Register, Reply};
+use hub::broker::{
+    BrokerError, BrokerOptions, Caller, Claim, Command, ErrorKind, Publish, RecentPage, RecentTasks, Register, Reply,
+};
 use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::agent_event::Payload;
 use hub::store::{Durability, MemoryStore, Store, StoreError};
-use hub::{EventSubscription, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+use hub::{EventSubscription, FollowEnd, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 use tokio::sync::oneshot;
 
 use crate::common::{PublishExt, START, message, status};
@@ -295,6 +297,74 @@ async fn a_claim_waits_for_a_task() {
     served.publish(message("t", "boss", "").with("queue", "q")).await;
     assert_eq!(worker.await.unwrap().unwrap().task.id, "t");
     assert!(start.elapsed() < Duration::from_millis(900), "it was not woken");
+}
+
+#[tokio::test]
+async fn a_follower_sees_what_comes_after_the_task_that_it_got() {
+    let hub = Hub::memory(BrokerOptions::default());
+    let run = async |command: Command| hub.execute(&Caller::Operator, command).await.unwrap();
+    run(Command::Publish(message("t", "boss", "").with("queue", "q"))).await;
+    run(Command::Publish(message("u", "boss", "").with("queue", "q"))).await;
+    let (task, mut follower) = hub.follow("t").await.unwrap();
+    assert_eq!(task.status.unwrap().state(), TaskState::Submitted);
+    for id in ["u", "t"] {
+        run(Command::UpdateStatus(status("w", id, TaskState::Working, None))).await;
+    }
+    run(Command::UpdateStatus(status("w", "t", TaskState::Completed, None))).await;
+    let mut states = Vec::new();
+    for _ in 0..2 {
+        let event = follower.next().await.unwrap();
+        let Some(Payload::StatusUpdate(update)) = &event.payload else { panic!("{event:?}") };
+        assert_eq!(update.task_id, "t");
+        states.push(update.status.as_ref().unwrap().state());
+    }
+    assert_eq!(states, [TaskState::Working, TaskState::Completed]);
+    hub.close();
+    assert_eq!(follower.next().await, Err(FollowEnd::Closed));
+    assert!(hub.follow("none").await.is_err());
+}
+
+#[tokio::test]
+async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
+    let hub = Hub::memory(BrokerOptions::default());
+    let publish = Command::Publish(message("t", "boss", "").with("queue", "q"));
+    hub.execute(&Caller::Operator, publish).await.unwrap();
+    let early = hub.settled_task("t", Duration::from_millis(10)).await.unwrap();
+    assert_eq!(early.status.unwrap().state(), TaskState::Submitted);
+    let waiting = tokio::spawn({
+        let hub = hub.clone();
+        async move { hub.settled_task("t", Duration::from_secs(60)).await }
+    });
+    tokio::task::yield_now().await;
+    for state in [TaskState::Working, TaskState::InputRequired] {
+        hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "t", state, None))).await.unwrap();
+    }
+    let task = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    assert_eq!(task.status.unwrap().state(), TaskState::InputRequired);
+}
+
+#[tokio::test]
+async fn recent_tasks_are_those_that_changed_last() {
+    let now = Arc::new(AtomicU64::new(1_000));
+    let clock = now.clone();
+    let tick = Box::new(move || clock.fetch_add(1, Ordering::SeqCst));
+    let hub = Hub::open_with_clock(Box::new(MemoryStore), BrokerOptions::default(), tick);
+    let hub = hub.unwrap();
+    for id in ["a", "b", "c", "d"] {
+        let publish = Command::Publish(message(id, "boss", "").with("queue", "q"));
+        hub.execute(&Caller::Operator, publish).await.unwrap();
+    }
+    hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "a", TaskState::Working, None))).await.unwrap();
+    let mut request = RecentTasks { size: 3, ..RecentTasks::default() };
+    let page = hub.recent_tasks(&request).await.unwrap();
+    let ids = |page: &RecentPage| page.tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+    assert_eq!((ids(&page), page.is_last, page.total), (["a", "d", "c"].map(str::to_owned).to_vec(), false, 4));
+    let at = page.tasks[2].status.as_ref().unwrap().timestamp.unwrap();
+    request.after = Some((at.seconds as u64 * 1_000 + at.nanos as u64 / 1_000_000, "c".to_owned()));
+    let page = hub.recent_tasks(&request).await.unwrap();
+    assert_eq!((ids(&page), page.is_last), (vec!["b".to_owned()], true));
+    request = RecentTasks { state: Some(TaskState::Working), size: 3, ..RecentTasks::default() };
+    assert_eq!(ids(&hub.recent_tasks(&request).await.unwrap()), ["a"]);
 }
 
 #[tokio::test]

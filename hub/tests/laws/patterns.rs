@@ -28,6 +28,31 @@ fn broadcast_makes_a_copy_with_its_own_status_for_each_matching_agent() {
 }
 
 #[test]
+fn a_message_to_a_broadcast_task_reaches_its_open_copies() {
+    let mut bench = Bench::with(&["boss", "a", "b"]);
+    bench.publish(message("t", "boss", "")).unwrap();
+    bench.status("a", "t.a", TaskState::Working).unwrap();
+    bench.status("a", "t.a", TaskState::Completed).unwrap();
+    let mut more = message("t", "boss", "");
+    more.message.message_id = "more".to_owned();
+    bench.publish(more.clone()).unwrap();
+    // The parent also has the notice that a copy is at work.
+    let lengths = |bench: &Bench| ["t", "t.a", "t.b"].map(|id| bench.task(id).history.len());
+    assert_eq!(lengths(&bench), [3, 1, 2]);
+    let copy = bench.task("t.b").history.pop().unwrap();
+    assert_eq!((copy.task_id.as_str(), copy.message_id.as_str()), ("t.b", "more"));
+    // A repeated message changes nothing, and a replay has the same result.
+    bench.publish(more).unwrap();
+    assert_eq!(lengths(&bench), [3, 1, 2]);
+    assert_eq!(bench.replayed().task("t.b").unwrap().task.history.len(), 2);
+    // A copy without room refuses the message for all of them.
+    let mut large = message("t", "boss", "");
+    large.message.content = vec![crate::common::text_part(&"x".repeat(17 << 20))];
+    fails(bench.publish(large), ErrorKind::ResourceExhausted, "larger than");
+    assert_eq!(lengths(&bench), [3, 1, 2]);
+}
+
+#[test]
 fn broadcast_without_tags_goes_to_all_others_and_failures_are_not_hidden() {
     let mut bench = Bench::with(&["boss", "a", "b", "c"]);
     bench.publish(message("t", "boss", "")).unwrap();

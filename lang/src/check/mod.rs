@@ -43,7 +43,7 @@ use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
 use attributes::Attributes;
-use calls::Calls;
+use calls::{Call, Calls};
 use interfaces::Interfaces;
 use matches::Matches;
 use members::Members;
@@ -51,7 +51,7 @@ use members::Members;
 /// Returns the type of the last expression of a resolved module, as a script would write it.
 #[must_use]
 pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> String {
-    infer::check(source, module, names, registry, &mut Vec::new()).to_string()
+    infer::check(source, module, names, registry, &mut Vec::new()).0.to_string()
 }
 
 /// Returns the types of the expressions and bindings of a resolved module.
@@ -87,9 +87,9 @@ pub fn check(
     let Passes { members, matches, interfaces, attributes, calls } = passes;
     found.extend([members.found, matches.found, interfaces.found, attributes.found].into_iter().flatten());
     let before = found.len();
-    infer::check(source, module, names, registry, found);
+    let (_, methods) = infer::check(source, module, names, registry, found);
     once(found, before);
-    lint(source, &calls, denied, found);
+    lint(source, &calls, &methods, denied, found);
     keys::keep_unique(source, module, found);
 }
 
@@ -162,19 +162,25 @@ pub fn check_calls(
     let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
     let (names, _) = resolve(source, module, registry, &around);
     let mut of_types = Vec::new();
-    infer::check(source, module, &names, registry, &mut of_types);
+    let (_, methods) = infer::check(source, module, &names, registry, &mut of_types);
     once(&mut of_types, 0);
     let of_calls = [CheckCode::Type, CheckCode::Key, CheckCode::Missing, CheckCode::Arity];
     found.extend(of_types.into_iter().filter(|d| of_calls.iter().any(|code| d.code == *code)));
     let mut calls = CallsOnly(Calls::new(&names));
     walk_module(&mut calls, module);
-    lint(source, &calls.0, denied, found);
+    lint(source, &calls.0, &methods, denied, found);
     keys::keep_unique(source, module, found);
 }
 
 /// Arguments that the rows of the builtins inspect.
-fn lint(source: &SourceRef, calls: &Calls<'_>, denied: &[Right], found: &mut Vec<Diagnostic>) {
-    for call in &calls.all {
+fn lint<'a>(
+    source: &'a SourceRef,
+    calls: &'a Calls<'a>,
+    methods: &'a [Call<'a>],
+    denied: &'a [Right],
+    found: &mut Vec<Diagnostic>,
+) {
+    for call in calls.all.iter().chain(methods) {
         if let Some(lint) = call.row.lint {
             lint(&CallView::new(source, call, calls, denied), found);
         }

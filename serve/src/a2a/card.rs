@@ -27,6 +27,8 @@ pub(crate) struct AgentCard {
     pub(crate) reminders: Data,
     /// Whether updates of tasks are streamed.
     pub(crate) streams: bool,
+    /// Whether the REST binding of version 1.0 is served at the same URL.
+    pub(crate) has_rest: bool,
     /// Whether every client also gets the extension in the place that its draft defines.
     pub(crate) always_rfc: bool,
     /// The version for clients that name none. `None` selects a card that all versions can read.

@@ -15,3 +15,4 @@ pub(crate) use post::{HttpError, content_type, denied, receive, with_challenge};
 pub(super) use refusal::full;
 pub(crate) use refusal::{json, not_allowed, refusal, said};
 pub(super) use router::{A2aState, RequestService};
+pub(crate) use sse::{of as event_response, response as stream_response};

@@ -16,10 +16,10 @@ mod stream;
 mod version;
 
 pub(crate) use answer::refused;
-pub(super) use call::{CallResult, Caller, StreamContext, call};
-pub(crate) use call::{no_extended_card, no_push};
+pub(crate) use call::{CallResult, StreamContext, no_extended_card, no_push};
+pub(super) use call::{Caller, call};
 pub(crate) use envelope::read;
-pub(super) use frame_cache::FrameCache;
+pub(crate) use frame_cache::FrameCache;
 pub(crate) use method::A2aMethod;
-pub(super) use stream::TaskEventStream;
+pub(crate) use stream::{StreamEnvelope, StreamSource, TaskEventStream, TaskFrames, event_of};
 pub(crate) use version::RequestedVersion;

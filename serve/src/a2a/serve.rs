@@ -138,6 +138,7 @@ async fn talk(
             has_token: settings.token.is_some(),
             reminders: super::extension::capability(),
             streams: true,
+            has_rest: false,
             always_rfc: settings.rfc_card,
             usual: settings.strict_card.then_some(Version::V1_0),
             since: SystemTime::now(),

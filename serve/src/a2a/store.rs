@@ -22,8 +22,8 @@ use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
-use super::clock::now_ms;
 use super::tasks::{RestoredTask, TaskChange, TaskJournal};
+use crate::clock::now_ms;
 use crate::host::Waiting;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;

@@ -41,8 +41,10 @@ use shared::ManagerState;
 use shared_task::SharedTask;
 use state_machine::HaltReason;
 
-pub(super) use history::{PageBuilder, push_bounded, weight_of};
+pub(crate) use history::PageBuilder;
+pub(super) use history::{push_bounded, weight_of};
 pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, TaskOrigin};
+pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
 pub(super) use state_machine::question_of;
 

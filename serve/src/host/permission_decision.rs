@@ -80,7 +80,7 @@ impl PermissionDecisions {
             kind: Topic::Channel.kind("permission").into(),
             payload: payload.into(),
             headers: Data::Nil,
-            occurred_at_ms: crate::a2a::now_ms(),
+            occurred_at_ms: crate::clock::now_ms(),
         });
     }
 }

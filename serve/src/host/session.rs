@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::StopReason;
 use runtime::data::Data;
@@ -17,6 +16,7 @@ use stdlib::{
 };
 use tokio::sync::oneshot;
 
+use crate::clock::now_ms;
 use crate::metrics::CountedLog;
 
 use super::mailbox::{Mailbox, PendingPrompt, QuestionFate, SideRequest};
@@ -367,12 +367,6 @@ fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
         None => log,
     };
     Arc::new(CountedLog::new(log, served.metrics.clone()))
-}
-
-/// Returns the time for injections: the system's time, never a script's.
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns a function that waits until the peer has room.

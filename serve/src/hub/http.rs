@@ -8,13 +8,18 @@ use a2a::Version;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use hub::Hub;
+use hub::grpc::{RequestObserver, RequestSpan, trace};
 use hyper::body::Incoming;
+use runtime::data::Data;
 
-use super::rpc::call;
+use super::health::HealthCounts;
+use super::rest::{self, RestError};
+use super::rpc::{HubCaller, HubReply, call};
 use super::tokens::AgentTokens;
 use super::{card, metrics};
 use crate::a2a::{
-    HttpError, RequestedVersion, content_type, denied, json, not_allowed, read, receive, refusal, refused, said,
+    A2aCode, A2aMethod, CallResult, HttpError, RequestedVersion, RpcError, StreamContext, StreamEnvelope, code,
+    content_type, denied, event_response, json, not_allowed, read, receive, refusal, refused, said, stream_response,
     with_challenge,
 };
 use crate::http::{FullBody, RequestGuard};
@@ -37,6 +42,10 @@ pub(super) struct HubHttp {
     /// The maximum size of a body in bytes.
     pub(super) max_body: usize,
     pub(super) is_draining: Arc<AtomicBool>,
+    pub(super) streams: StreamContext,
+    pub(super) health: Arc<HealthCounts>,
+    /// Gets the answered requests.
+    pub(super) observer: Option<RequestObserver>,
 }
 
 /// Returns the response of a server whose connections are all taken.
@@ -73,6 +82,7 @@ impl HubHttp {
             _ if CARDS.contains(&path) => not_allowed_method("GET, HEAD", "read the agent card with GET"),
             RPC if *method == Method::POST => self.rpc(request).await,
             RPC => not_allowed_method("POST", "send JSON-RPC requests with POST"),
+            _ if rest::is_path(path) => self.rest(request).await,
             _ => {
                 let text = format!("unknown path; use {RPC}, {}, {HEALTH}, {READY} or {METRICS}\n", CARDS[0]);
                 plain(StatusCode::NOT_FOUND, text)
@@ -100,7 +110,8 @@ impl HubHttp {
     }
 
     async fn rpc(&self, request: Request<Body>) -> Response<Body> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
+        let span = self.observer.as_ref().map(|_| RequestSpan::begin("", false, &mut head.headers));
         let said = said(&head.headers, head.uri.query());
         let agent = self.agent(&head.headers);
         let admitted = agent
@@ -112,17 +123,100 @@ impl HubHttp {
             Ok(body) => body,
             Err(refused) => return *refused,
         };
-        let text = match read(&body) {
-            Ok(request) => {
-                let caller = agent.ok().flatten();
-                match call(&self.hub, caller, &said, request).await {
-                    Some(text) => text,
-                    None => return plain(StatusCode::NO_CONTENT, ""),
-                }
-            }
-            Err(bad) => refused(&bad.id, &bad.fault, said.nearest()),
+        let request = match read(&body) {
+            Ok(request) => request,
+            Err(bad) => return json(StatusCode::OK, refused(&bad.id, &bad.fault, said.nearest())),
         };
-        json(StatusCode::OK, text)
+        let method = request.method.clone();
+        let caller = self.caller(agent.ok().flatten(), &head.headers, said.nearest());
+        let reply = call(caller, &said, request).await;
+        let error = match &reply {
+            CallResult::Text(text) if text.contains(r#""error":{"#) => Some("error".to_owned()),
+            CallResult::Event(_) => Some("error".to_owned()),
+            _ => None,
+        };
+        self.observed(span, &method, error);
+        match reply {
+            CallResult::Text(text) => json(StatusCode::OK, text),
+            CallResult::Stream(frames) => stream_response(frames),
+            CallResult::Event(text) => event_response(Body::from(text)),
+            CallResult::Nothing => plain(StatusCode::NO_CONTENT, ""),
+        }
+    }
+
+    /// Reports an answered request.
+    fn observed(&self, span: Option<RequestSpan>, method: &str, error: Option<String>) {
+        if let (Some(observer), Some(span)) = (&self.observer, span) {
+            // Names of unknown methods come from clients.
+            let known = if A2aMethod::of(method).is_ok() { method } else { "unknown" };
+            observer(span.named(known).end(error));
+        }
+    }
+
+    fn caller(&self, agent: Option<String>, headers: &HeaderMap, version: Version) -> HubCaller<'_> {
+        HubCaller { hub: &self.hub, agent, trace: trace(headers), streams: &self.streams, version, waits: true }
+    }
+
+    /// Responds to a request of the REST binding.
+    async fn rest(&self, request: Request<Body>) -> Response<Body> {
+        let (mut head, body) = request.into_parts();
+        let span = self.observer.as_ref().map(|_| RequestSpan::begin("", false, &mut head.headers));
+        let refuse = |fault: &RpcError| {
+            let (status, text) = rest::refused(fault);
+            json(status, text)
+        };
+        let asked = match rest::read(&head.method, head.uri.path(), head.uri.query()) {
+            Ok(asked) => asked,
+            Err(RestError::Method(allowed)) => return not_allowed_method(allowed, &format!("use {allowed}")),
+            Err(RestError::Unknown) => {
+                let message = format!("unknown path `{}`", crate::a2a::shortened(head.uri.path()));
+                return refuse(&RpcError::new(code::METHOD, A2aCode::UnknownMethod, message));
+            }
+            Err(RestError::Invalid(fault)) => return refuse(&fault),
+        };
+        match said(&head.headers, head.uri.query()).known() {
+            Ok(None | Some(Version::V1_0)) => {}
+            Ok(Some(Version::V0_3)) => {
+                let message = "the REST binding is that of version 1.0; use JSON-RPC for version 0.3";
+                return refuse(&RpcError::new(code::VERSION, A2aCode::Version, message).field("A2A-Version"));
+            }
+            Err(fault) => return refuse(&fault),
+        }
+        let agent = match self.agent(&head.headers) {
+            Ok(agent) => agent,
+            Err((_, fault)) => return with_challenge(refuse(&fault), &head.headers),
+        };
+        let mut params = asked.params;
+        if asked.has_body {
+            let is_a2a = head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/a2a+json");
+            if !is_a2a && let Err((_, fault)) = content_type(head.headers.get(header::CONTENT_TYPE)) {
+                return refuse(&fault);
+            }
+            let body = match receive(&head.headers, body, Version::V1_0, self.max_body, Ok(())).await {
+                Ok(body) => body,
+                Err(refused) => return *refused,
+            };
+            let text = std::str::from_utf8(&body).map_err(|_| "it is not UTF-8".to_owned());
+            let read = text.and_then(|text| Data::from_json(text).map_err(|error| error.message));
+            params = match read {
+                Ok(data) => data,
+                Err(why) => {
+                    let message = format!("invalid JSON body: {why}");
+                    return refuse(&RpcError::new(code::NOT_JSON, A2aCode::NoJson, message));
+                }
+            };
+        }
+        let caller = self.caller(agent, &head.headers, Version::V1_0);
+        let name = asked.method.name();
+        let reply = caller.execute(asked.method, name, &params).await;
+        self.observed(span, name, reply.as_ref().err().map(|fault| fault.word().to_owned()));
+        match reply {
+            Ok(HubReply::Data(data)) => json(StatusCode::OK, data.to_json()),
+            Ok(HubReply::Stream(stream)) => {
+                stream_response(stream.events(StreamEnvelope::Bare(|fault| rest::refused(fault).1), &caller))
+            }
+            Err(fault) => refuse(&fault),
+        }
     }
 }
 
@@ -138,6 +232,6 @@ impl Probed for HubHttp {
     }
 
     fn expose(&self, to: &mut Exposition) {
-        metrics::expose(&self.hub.stats(), to);
+        metrics::expose(&self.hub.stats(), &self.health, to);
     }
 }

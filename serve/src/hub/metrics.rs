@@ -3,13 +3,14 @@
 use hub::broker::HubStats;
 use hub::proto::a2a::TaskState;
 
+use super::health::HealthCounts;
 use crate::metrics::Exposition;
 
 /// The priorities of the queues, as they are counted.
 const PRIORITIES: [&str; 4] = ["low", "medium", "high", "critical"];
 
 /// Writes the metrics.
-pub(super) fn expose(stats: &HubStats, to: &mut Exposition) {
+pub(super) fn expose(stats: &HubStats, health: &HealthCounts, to: &mut Exposition) {
     let states: Vec<(String, u64)> =
         stats.tasks.iter().enumerate().skip(1).map(|(state, n)| (name(state), *n as u64)).collect();
     let rows = states.iter().map(|(name, n)| (name.as_str(), *n));
@@ -23,6 +24,10 @@ pub(super) fn expose(stats: &HubStats, to: &mut Exposition) {
     to.value("harn_hub_leases", "gauge", "Leases that end by time.", stats.leases);
     to.value("harn_hub_deadlines", "gauge", "Unfinished tasks with a deadline.", stats.deadlines);
     to.value("harn_hub_agents", "gauge", "Registered agents.", stats.agents);
+    let help = "Registered agents whose health check failed.";
+    to.value("harn_hub_unhealthy_agents", "gauge", help, stats.unhealthy);
+    let rows = [("ok", health.ok.get()), ("failed", health.failed.get())];
+    to.labelled("harn_hub_health_checks_total", "counter", "Health checks of agents.", "outcome", rows);
     to.value("harn_hub_subscriptions", "gauge", "Open subscriptions.", stats.subscriptions);
     to.value("harn_hub_receipts", "gauge", "Results kept for repeated messages.", stats.receipts);
     to.value("harn_hub_submitted_total", "counter", "Submitted tasks.", stats.submitted);
@@ -55,7 +60,7 @@ mod tests {
         };
         stats.tasks[TaskState::Working as usize] = 7;
         let mut text = Exposition::default();
-        expose(&stats, &mut text);
+        expose(&stats, &HealthCounts::default(), &mut text);
         let text = text.into_text();
         for line in [
             "harn_hub_tasks{state=\"working\"} 7",

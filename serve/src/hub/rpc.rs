@@ -4,107 +4,213 @@ use std::time::Duration;
 
 use ::hub::Hub;
 use ::hub::broker::change::AgentRecord;
-use ::hub::broker::{BrokerError, Caller, Command, ErrorKind, Publish, Reply, TraceIds};
+use ::hub::broker::{BrokerError, Caller, Command, ErrorKind, Publish, RecentTasks, Reply, TraceIds};
 use ::hub::proto::agenthub::AgentEventMetadata;
-use a2a::{Message, SendMessage, Task, Version};
+use a2a::{ListTasks, Message, SendMessage, Task, TaskPage, Version};
 use jsonrpc::{Id, Request};
 use runtime::data::Data;
-use serde::Serialize;
+use stdlib::hub_convert::{message_to_proto, state_to_proto, task_of};
 
-use crate::a2a::{A2aCode, A2aMethod, RequestedVersion, RpcError, code, no_extended_card, no_push, refused};
-use stdlib::hub_convert::{message_to_proto, task_of};
+use super::frames::HubTaskFrames;
+use crate::a2a::reminder::ReminderFormat;
+use crate::a2a::tasks::{PageBuilder, page_token, read_page_token};
+use crate::a2a::{
+    A2aCode, A2aMethod, CallResult, Refusal, RequestedVersion, RpcError, StreamContext, StreamEnvelope, StreamSource,
+    TaskEventStream, code, event_of, no_extended_card, no_push, refused,
+};
+use crate::count_limit::CountPermit;
 
 /// The sender of messages whose caller has no token and names none.
 const GUEST: &str = "a2a";
 
-/// The first and the longest pause between two looks at a task that a caller waits for.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
+/// The time after which a caller that still waits for a task is no longer answered.
+const LONGEST_WAIT: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Executes a request of an agent, or of a caller without a token. Notifications have no response.
-pub(super) async fn call(
-    hub: &Hub,
-    agent: Option<String>,
-    said: &RequestedVersion,
-    request: Request<Data>,
-) -> Option<String> {
+/// The default and the maximum number of tasks on a page.
+const PAGE: (u32, u32) = (50, 100);
+
+/// Requests of a caller.
+pub(super) struct HubCaller<'a> {
+    pub(super) hub: &'a Hub,
+    /// The agent of the caller's token; `None` if the hub has no tokens.
+    pub(super) agent: Option<String>,
+    pub(super) trace: TraceIds,
+    pub(super) streams: &'a StreamContext,
+    pub(super) version: Version,
+    /// Whether the caller gets a response.
+    pub(super) waits: bool,
+}
+
+/// The result of a request.
+pub(super) enum HubReply {
+    Data(Data),
+    Stream(HubStream),
+}
+
+/// A stream of a task's frames.
+pub(super) struct HubStream {
+    frames: HubTaskFrames,
+    history: Option<u32>,
+    permit: CountPermit,
+}
+
+impl HubStream {
+    /// Returns the stream as events.
+    pub(super) fn events(self, envelope: StreamEnvelope, caller: &HubCaller<'_>) -> Box<TaskEventStream> {
+        let source = StreamSource::Frames(Box::new(self.frames));
+        let written = caller.streams.written.clone();
+        let spelling = ReminderFormat::new(false);
+        let stream =
+            TaskEventStream::new(envelope, caller.version, spelling, self.history, source, written, self.permit);
+        Box::new(stream)
+    }
+}
+
+/// Executes a JSON-RPC request.
+pub(super) async fn call(mut caller: HubCaller<'_>, said: &RequestedVersion, request: Request<Data>) -> CallResult {
     let Request { id, method, params } = request;
     let (is_notification, id) = (id.is_none(), id.unwrap_or_else(Id::null));
     let params = params.unwrap_or(Data::Nil);
-    let call = RpcCall { hub, agent, id: &id, waits: !is_notification };
-    let text = match call.meet(said, &method, &params).await {
-        Ok(text) => text,
-        Err(fault) => refused(&id, &fault, said.nearest()),
+    caller.waits = !is_notification;
+    let named = A2aMethod::of(&method);
+    let result = match (said.known(), named.clone()) {
+        (Ok(version), Ok(known)) => {
+            caller.version = version.unwrap_or(Version::V0_3);
+            caller.execute(known, &method, &params).await
+        }
+        (Err(fault), _) | (_, Err(fault)) => Err(fault),
     };
-    (!is_notification).then_some(text)
+    match result {
+        _ if is_notification => CallResult::Nothing,
+        Ok(HubReply::Data(data)) => CallResult::Text(jsonrpc::result(&id, &data)),
+        Ok(HubReply::Stream(stream)) => CallResult::Stream(stream.events(StreamEnvelope::JsonRpc(id), &caller)),
+        Err(fault) => {
+            let text = refused(&id, &fault, caller.version);
+            // A client of version 0.3 that requests a stream reads only events.
+            let wants_events = caller.version != Version::V1_0 && named.is_ok_and(A2aMethod::is_stream);
+            if wants_events { CallResult::Event(event_of(&text)) } else { CallResult::Text(text) }
+        }
+    }
 }
 
-struct RpcCall<'a> {
-    hub: &'a Hub,
-    agent: Option<String>,
-    id: &'a Id,
-    /// Whether the caller gets a response.
-    waits: bool,
-}
-
-impl RpcCall<'_> {
-    async fn meet(&self, said: &RequestedVersion, name: &str, params: &Data) -> Result<String, RpcError> {
-        let version = said.known()?.unwrap_or(Version::V0_3);
-        match A2aMethod::of(name)? {
-            A2aMethod::Send => self.send(version, params).await,
+impl HubCaller<'_> {
+    /// Executes a method.
+    pub(super) async fn execute(&self, method: A2aMethod, name: &str, params: &Data) -> Result<HubReply, RpcError> {
+        let version = self.version;
+        let data = match method {
+            A2aMethod::Send => self.send(params).await?,
+            A2aMethod::Stream => return self.stream(params).await,
+            A2aMethod::Subscribe => return self.subscribe(params).await,
             A2aMethod::Get => {
                 let asked = version.read_get(params)?;
-                let task = self.task(&asked.id).await?;
-                Ok(self.result(&version.task(&task, asked.history_length)))
+                version.task(&self.task(&asked.id).await?, asked.history_length)
+            }
+            A2aMethod::List => {
+                let asked = version.read_list(params)?;
+                version.page(&self.page(&asked).await?, &asked)
             }
             A2aMethod::Cancel => {
                 let asked = version.read_get(params)?;
                 let cancel = Command::Cancel { task_id: asked.id.to_string(), reason: String::new() };
                 match self.hub.execute(&self.caller(), cancel).await {
-                    Ok(Reply::Task(task)) => Ok(self.result(&version.task(&task_of(*task), asked.history_length))),
-                    Ok(_) => Err(RpcError::new(code::INTERNAL, A2aCode::Internal, "unexpected reply of the broker")),
+                    Ok(Reply::Task(task)) => version.task(&task_of(*task), asked.history_length),
+                    Ok(_) => return Err(unexpected()),
                     Err(error) if error.kind == ErrorKind::FailedPrecondition => {
-                        Err(RpcError::new(code::NOT_CANCELABLE, A2aCode::NotTaken, error.message))
+                        return Err(RpcError::new(code::NOT_CANCELABLE, A2aCode::NotTaken, error.message));
                     }
-                    Err(error) => Err(broken(error)),
+                    Err(error) => return Err(broken(error)),
                 }
             }
-            A2aMethod::List => Err(RpcError::new(
-                code::UNSUPPORTED,
-                A2aCode::NotOffered,
-                "the hub does not list tasks over HTTP; use `ListTasks` over gRPC",
-            )),
-            A2aMethod::Stream | A2aMethod::Subscribe => Err(RpcError::new(
-                code::UNSUPPORTED,
-                A2aCode::NotOffered,
-                "the hub does not stream over HTTP; request the task, or subscribe over gRPC",
-            )),
-            A2aMethod::Push => Err(no_push()),
-            A2aMethod::ExtendedCard => Err(no_extended_card(version, name)),
+            A2aMethod::Push => return Err(no_push()),
+            A2aMethod::ExtendedCard => return Err(no_extended_card(version, name)),
             A2aMethod::Reminders(_) => {
                 let message = "the hub does not inject reminders; send them in the metadata of a message";
-                Err(RpcError::new(code::UNSUPPORTED, A2aCode::NotOffered, message))
+                return Err(RpcError::new(code::UNSUPPORTED, A2aCode::NotOffered, message));
             }
-        }
+        };
+        Ok(HubReply::Data(data))
     }
 
     fn caller(&self) -> Caller {
         self.agent.clone().map_or(Caller::Operator, Caller::Agent)
     }
 
-    fn result(&self, result: &impl Serialize) -> String {
-        jsonrpc::result(self.id, result)
-    }
-
     async fn task(&self, id: &str) -> Result<Task, RpcError> {
         self.hub.task(id, 0).await.map(task_of).map_err(broken)
     }
 
-    async fn send(&self, version: Version, params: &Data) -> Result<String, RpcError> {
-        let request = version.read_send(params)?;
+    async fn send(&self, params: &Data) -> Result<Data, RpcError> {
+        let request = self.version.read_send(params)?;
+        let wanted = request.configuration.clone();
+        let id = self.publish(request).await?;
+        let returns = wanted.return_immediately || !self.waits;
+        let task = if returns {
+            self.task(&id).await?
+        } else {
+            task_of(self.hub.settled_task(&id, LONGEST_WAIT).await.map_err(broken)?)
+        };
+        Ok(self.version.sent(&task, wanted.history_length))
+    }
+
+    async fn stream(&self, params: &Data) -> Result<HubReply, RpcError> {
+        let request = self.version.read_send(params)?;
+        let history = request.configuration.history_length;
+        let permit = self.permit()?;
+        let id = self.publish(request).await?;
+        self.follow(&id, history, permit).await
+    }
+
+    async fn subscribe(&self, params: &Data) -> Result<HubReply, RpcError> {
+        let asked = self.version.read_get(params)?;
+        let state = self.task(&asked.id).await?.status.state;
+        if state.is_terminal() {
+            let message = format!("the task is {state} and has no more events; request the task instead");
+            let fault = RpcError::new(code::UNSUPPORTED, A2aCode::NotTaken, message);
+            return Err(fault.with("taskId", &*asked.id).with("state", state.as_str()));
+        }
+        let permit = self.permit()?;
+        self.follow(&asked.id, asked.history_length, permit).await
+    }
+
+    async fn follow(&self, id: &str, history: Option<u32>, permit: CountPermit) -> Result<HubReply, RpcError> {
+        let (task, follower) = self.hub.follow(id).await.map_err(broken)?;
+        let frames = HubTaskFrames::new(task_of(task), follower);
+        Ok(HubReply::Stream(HubStream { frames, history, permit }))
+    }
+
+    /// Takes a place for a stream, before anything begins.
+    fn permit(&self) -> Result<CountPermit, RpcError> {
+        let permits = &self.streams.permits;
+        permits.take().ok_or_else(|| Refusal::TooManyStreams(permits.most()).into())
+    }
+
+    async fn page(&self, asked: &ListTasks) -> Result<TaskPage, RpcError> {
+        let page_size = asked.page_size.unwrap_or(PAGE.0).clamp(1, PAGE.1);
+        let request = RecentTasks {
+            context_id: asked.context_id.as_deref().unwrap_or_default().to_owned(),
+            state: asked.state.map(state_to_proto),
+            changed_since_ms: asked.changed_since_ms.unwrap_or(0),
+            after: asked.page_token.as_deref().map(read_page_token).transpose()?,
+            size: page_size as usize,
+        };
+        let found = self.hub.recent_tasks(&request).await.map_err(broken)?;
+        let (mut page, mut is_last) = (PageBuilder::default(), found.is_last);
+        for task in found.tasks {
+            if page.push(task_of(task).into(), asked).is_err() {
+                is_last = false;
+                break;
+            }
+        }
+        let tasks = page.done();
+        let next_page_token = tasks.last().filter(|_| !is_last).map(|task| page_token(task)).unwrap_or_default();
+        Ok(TaskPage { tasks, next_page_token, page_size, total_size: found.total as u64 })
+    }
+
+    /// Publishes a message, and returns the id of its task.
+    async fn publish(&self, request: SendMessage) -> Result<String, RpcError> {
         if request.configuration.push {
             return Err(no_push());
         }
-        let wanted = request.configuration.clone();
         let (message, routing) = self.routed(request)?;
         let mut message = message_to_proto(&message);
         if message.task_id.is_empty() {
@@ -113,14 +219,11 @@ impl RpcCall<'_> {
         if message.context_id.is_empty() && self.hub.task(&message.task_id, 1).await.is_err() {
             message.context_id = format!("ctx_{}", uuid::Uuid::now_v7().simple());
         }
-        let publish = Publish { message, routing, trace: TraceIds::default() };
-        let published = self.hub.execute(&self.caller(), Command::Publish(publish)).await.map_err(broken)?;
-        let Reply::Published(receipt) = published else {
-            return Err(RpcError::new(code::INTERNAL, A2aCode::Internal, "unexpected reply of the broker"));
-        };
-        let returns = wanted.return_immediately || !self.waits;
-        let task = if returns { self.task(&receipt.task_id).await? } else { self.settled(&receipt.task_id).await? };
-        Ok(self.result(&version.sent(&task, wanted.history_length)))
+        let publish = Publish { message, routing, trace: self.trace.clone() };
+        match self.hub.execute(&self.caller(), Command::Publish(publish)).await.map_err(broken)? {
+            Reply::Published(receipt) => Ok(receipt.task_id),
+            _ => Err(unexpected()),
+        }
     }
 
     /// Returns the message, and its sender and receiver.
@@ -169,19 +272,10 @@ impl RpcCall<'_> {
         };
         agents.into_iter().find(has).map(|agent| agent.agent_id)
     }
+}
 
-    /// Waits until a task is over or waits for input.
-    async fn settled(&self, id: &str) -> Result<Task, RpcError> {
-        let mut pause = PAUSES.0;
-        loop {
-            let task = self.task(id).await?;
-            if task.status.state.is_terminal() || task.status.state.is_interrupted() {
-                return Ok(task);
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
-        }
-    }
+fn unexpected() -> RpcError {
+    RpcError::new(code::INTERNAL, A2aCode::Internal, "unexpected reply of the broker")
 }
 
 /// Returns the JSON-RPC error for an error of the broker.
@@ -196,5 +290,6 @@ fn broken(error: BrokerError) -> RpcError {
         ErrorKind::ResourceExhausted => (code::SERVER, A2aCode::TooMany),
         ErrorKind::Unavailable => (code::SERVER, A2aCode::Internal),
     };
-    RpcError::new(rpc, code, error.message)
+    let fault = RpcError::new(rpc, code, error.message);
+    if error.kind == ErrorKind::PermissionDenied { fault.reason("permission_denied") } else { fault }
 }

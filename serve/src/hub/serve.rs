@@ -8,16 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use hub::Hub;
 use hub::broker::BrokerOptions;
-use hub::grpc::{self, Authenticate, GrpcSettings, NoAuthentication, TlsFiles};
+use hub::grpc::{self, Authenticate, GrpcSettings, NoAuthentication, RequestObserver, TlsFiles};
 use hub::store::SqliteStore;
+use hub::{ChangeObserver, Hub};
 use runtime::event_log::SqliteOptions;
 use stdlib::Diagnostic;
 
 use super::HubCode;
+use super::health::{HealthCounts, HealthSettings, check_agents};
 use super::http::{HubHttp, full};
 use super::tokens::AgentTokens;
+use crate::a2a::{FrameCache, StreamContext};
+use crate::count_limit::CountLimit;
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
 
 /// The names that configure the gRPC address.
@@ -56,6 +59,18 @@ pub struct HubSettings {
     pub limits: HubLimits,
     /// The time for which leased tasks may continue after shutdown begins.
     pub drain: Duration,
+    /// The health checks of agents.
+    pub health: HealthSettings,
+    /// Gets what the hub does, for traces.
+    pub observer: Option<HubObserver>,
+}
+
+/// Functions that get what a hub does. They must not wait.
+pub struct HubObserver {
+    /// Gets the changes of its state.
+    pub changes: ChangeObserver,
+    /// Gets the answered requests.
+    pub requests: RequestObserver,
 }
 
 /// The limits of the ports of a hub.
@@ -65,7 +80,7 @@ pub struct HubLimits {
     pub message: usize,
     /// The maximum number of connections of each port.
     pub connections: u32,
-    /// The maximum number of requests of a gRPC connection at one time.
+    /// The maximum number of requests of a gRPC connection at one time, and of streams of the HTTP port.
     pub streams: u32,
 }
 
@@ -122,7 +137,11 @@ async fn talk(
     ready: impl FnOnce(&HubAddresses),
     stop: impl Future<Output = i32>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let HubSettings { listen, http, tokens, tls, limits, drain, .. } = settings;
+    let HubSettings { listen, http, tokens, tls, limits, drain, observer, health, .. } = settings;
+    let requests = observer.map(|observer| {
+        hub.observe(observer.changes);
+        observer.requests
+    });
     let has_tokens = tokens.is_some();
     let (grpc_listener, grpc_address) =
         bind(listen, has_tokens).map_err(|error| vec![cannot_listen(&NAMES, &error)])?;
@@ -142,8 +161,10 @@ async fn talk(
         max_connections: limits.connections,
         max_streams: limits.streams,
         tls,
+        observer: requests.clone(),
     };
     let is_draining = Arc::new(AtomicBool::new(false));
+    let health_counts = Arc::new(HealthCounts::default());
     let answerer = Arc::new(HubHttp {
         hub: hub.clone(),
         guard: RequestGuard { is_local: is_local(&http), ..RequestGuard::default() },
@@ -151,6 +172,9 @@ async fn talk(
         url: addresses.http.clone(),
         max_body: limits.message,
         is_draining: is_draining.clone(),
+        streams: StreamContext { permits: CountLimit::new(limits.streams), written: FrameCache::default() },
+        observer: requests,
+        health: health_counts.clone(),
     });
     let listener = HttpListener::new(http_listener, limits.connections, full);
     let closing = tokio::sync::Notify::new();
@@ -161,6 +185,9 @@ async fn talk(
         return Err(vec![broken(ended.err())]);
     }
     let timers = tokio::spawn(hub.drive());
+    let is_local = is_local(&listen) && is_local(&http);
+    let health = HealthSettings { allows_private: health.allows_private || is_local, ..health };
+    let checks = tokio::spawn(check_agents(hub.clone(), health, health_counts));
     ready(&addresses);
     // While it drains, the hub goes on responding, and workers can finish the tasks that they hold.
     let stopped = async {
@@ -184,6 +211,7 @@ async fn talk(
     };
     let _ = tokio::time::timeout(LAST_ANSWERS, last).await;
     timers.abort();
+    checks.abort();
     Ok(code)
 }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcp::Era;
 use runtime::data::Data;
@@ -12,6 +11,7 @@ use runtime::reminder::bridge::RemindPayload;
 
 use super::client::{McpClient, SCRIPT_LEVEL};
 use super::reminders::{NOTIFICATION, ReminderEvents};
+use crate::clock::now_ms;
 use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 use crate::wire::reminder_params;
 
@@ -73,12 +73,6 @@ impl Peer for McpPeer {
     fn permit(&self, _: PermissionQuestion) -> Waiting<Verdict> {
         Box::pin(ready(Verdict::Unusable("MCP clients cannot approve calls of tools; see `--mode`".into())))
     }
-}
-
-/// Returns the system's time.
-pub(super) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The notifications of a call to its client.

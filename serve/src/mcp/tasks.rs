@@ -10,8 +10,9 @@ use tokio::sync::watch;
 use super::calls::{CallError, CallStep, RunningCall};
 use super::client::McpClient;
 use super::fault::{McpFault, UNAVAILABLE};
-use super::peer::{CallFeed, now_ms};
+use super::peer::CallFeed;
 use super::question::{self, PendingQuestion};
+use crate::clock::now_ms;
 use jsonrpc::code;
 
 /// The time for which a task is kept after its creation unless the client wishes a shorter one, in milliseconds.

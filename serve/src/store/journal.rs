@@ -1,7 +1,6 @@
 //! [`SessionJournal`]: records a session while it runs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::data::Data;
@@ -9,6 +8,7 @@ use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, Sqli
 use runtime::model::Delta;
 use runtime::session::{ConversationJournal, JournalChange, Session};
 
+use crate::clock::now_ms;
 use crate::host::{PromptOutcome, SessionEvent};
 
 use super::about::title_of;
@@ -261,9 +261,4 @@ impl SessionJournal {
 /// Returns an id for a prompt that is unique across processes.
 fn fresh_turn_id() -> Arc<str> {
     format!("turn_{}", &uuid::Uuid::new_v4().simple().to_string()[..16]).into()
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -63,9 +63,13 @@ pub(super) struct DescribedOption {
 
 /// Returns the description of an option.
 pub(super) fn find(owner: &str, key: &str) -> Option<&'static DescribedOption> {
-    let own = DESCRIBED.iter().find(|row| row.key == key && row.owner == owner && !owner.is_empty());
-    own.or_else(|| DESCRIBED.iter().find(|row| row.key == key && row.owner.is_empty()))
+    let of = |owner: &str| DESCRIBED.iter().find(|row| row.key == key && row.owner == owner);
+    let shared = || SAME.iter().find(|(same, _)| *same == owner).and_then(|(_, as_of)| of(as_of));
+    of(owner).or_else(shared).or_else(|| of(""))
 }
+
+/// Named types whose options are described with those of another one, unless they have a row of their own.
+static SAME: &[(&str, &str)] = &[("HubRequestOptions", "HubPublishOptions"), ("HubTasksOptions", "HubClaimOptions")];
 
 const fn all(key: &'static str, default: &'static str, doc: &'static str) -> DescribedOption {
     DescribedOption { owner: "", key, default, doc }
@@ -336,28 +340,15 @@ static DESCRIBED: &[DescribedOption] = &[
     of("HubPublishOptions", "message_id", "", "A repeated id returns the first result."),
     of("HubPublishOptions", "reminders", "[]", "Reminders for the session of the worker."),
     of("HubPublishOptions", "inherit", "true", "Whether a new task inherits reminders from the current session."),
-    of("HubRequestOptions", "to", "", "The receiver."),
-    of("HubRequestOptions", "type", "", "The type of the task."),
-    of("HubRequestOptions", "priority", "\"medium\"", "The order among waiting tasks."),
-    of(
-        "HubRequestOptions",
-        "tags",
-        "[]",
-        "Without `to` and `queue`, agents that subscribe to one of these tags get a copy.",
-    ),
-    of("HubRequestOptions", "deadline", "", "When the task fails: milliseconds since 1970, or RFC 3339."),
-    of("HubRequestOptions", "queue", "", "One worker of this queue gets the task."),
-    of("HubRequestOptions", "max_attempts", "", "Number of attempts. Default: that of the hub."),
-    of("HubRequestOptions", "context_id", "", "The context. Default: a new one."),
-    of("HubRequestOptions", "task_id", "", "The task to which the message is added."),
-    of("HubRequestOptions", "parent_task_id", "", "The task of which this one is a part."),
-    of("HubRequestOptions", "message_id", "", "A repeated id returns the first result."),
-    of("HubRequestOptions", "reminders", "[]", "Reminders for the session of the worker."),
-    of("HubRequestOptions", "inherit", "true", "Whether a new task inherits reminders from the current session."),
     of("HubPublishOptions", "task", "true", "`false` sends a message without a task."),
     of("HubRequestOptions", "timeout_ms", "600000", "Timeout of the task, in milliseconds."),
     of("HubConnectOptions", "agent", "", "The agent as which the connection acts."),
-    of("HubConnectOptions", "ca_file", "", "Certificates in PEM that sign the hub's."),
+    of(
+        "HubConnectOptions",
+        "ca_file",
+        "",
+        "Certificates in PEM that an `https` hub must be signed by. Default: those of the system.",
+    ),
     of(
         "HubConnectOptions",
         "timeout_ms",
@@ -365,7 +356,12 @@ static DESCRIBED: &[DescribedOption] = &[
         "Time for which a request is repeated while the hub is not reachable, in milliseconds.",
     ),
     of("HubRegisterOptions", "subscriptions", "[]", "Tags of broadcasts, and queues that the agent works for."),
-    of("HubRegisterOptions", "health_check_url", "", "URL for health checks. It is stored and not probed yet."),
+    of(
+        "HubRegisterOptions",
+        "health_check_url",
+        "",
+        "URL that a served hub asks with GET, every 30 seconds. An unhealthy agent gets no broadcasts.",
+    ),
     of("HubProgress", "portion", "0", "The completed portion, from 0 to 1."),
     of("HubProgress", "data", "", "Partial results."),
     of("HubProgress", "resume_token", "", "Token with which a later attempt continues."),
@@ -381,13 +377,12 @@ static DESCRIBED: &[DescribedOption] = &[
     of("HubClaimOptions", "lease_ms", "30000", "Duration of the lease, in milliseconds."),
     of(
         "HubClaimOptions",
-        "estimate_ms",
-        "",
-        "Expected duration of the work, in milliseconds. Tasks with an earlier deadline are not leased.",
+        "renew_for_ms",
+        "600000",
+        "Time after the last call of the task for which its lease is renewed, in milliseconds. 0: never.",
     ),
-    of("HubTasksOptions", "lease_ms", "30000", "Duration of the lease, in milliseconds."),
     of(
-        "HubTasksOptions",
+        "HubClaimOptions",
         "estimate_ms",
         "",
         "Expected duration of the work, in milliseconds. Tasks with an earlier deadline are not leased.",
@@ -401,6 +396,9 @@ static DESCRIBED: &[DescribedOption] = &[
     of("HubListOptions", "states", "[]", "Only tasks in these states."),
     of("HubListOptions", "page_size", "50", "Number of tasks, at most 500."),
     of("HubListOptions", "page_token", "", "The `next_page_token` of the page before."),
+    of("HubDeadLetterOptions", "queue", "", "Only tasks of this queue, or that were sent to this agent."),
+    of("HubDeadLetterOptions", "page_size", "50", "Number of tasks, at most 500."),
+    of("HubDeadLetterOptions", "page_token", "", "The `next_page_token` of the page before."),
     of("A2aSendOptions", "deadline", "", "When the task must be done: milliseconds since 1970, or RFC 3339."),
     of("A2aStreamOptions", "deadline", "", "When the task must be done: milliseconds since 1970, or RFC 3339."),
     of("A2aSendOptions", "reminders", "[]", "Reminders to send with the message."),

@@ -12,9 +12,11 @@ use hub::Hub;
 use hub::broker::BrokerOptions;
 use hub::grpc::routes;
 use hub::proto::agenthub::agent_hub_client::AgentHubClient;
+use hub::proto::worker::RenewRequest;
 use hub::proto::worker::hub_worker_client::HubWorkerClient;
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::Raise;
+use runtime::activity::TraceContext;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service, StdError, http};
 use tonic::service::Routes;
@@ -22,9 +24,13 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
 
 use super::HubClientCode;
+use super::renewal::{LeaseRenewal, RenewalRequests};
 
 /// The first and the longest pause between two attempts.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// The maximum size of a response in bytes: a page of tasks, each of which can have 16 MiB.
+const MAX_RESPONSE: usize = 64 << 20;
 
 /// The way to a hub.
 #[derive(Clone)]
@@ -77,13 +83,14 @@ impl Transport {
     pub(crate) fn remote(url: &str, ca: Option<Vec<u8>>) -> Result<Transport, String> {
         let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|error| describe(&error))?;
         let endpoint = endpoint.connect_timeout(Duration::from_secs(10)).http2_keep_alive_interval(KEEPALIVE);
-        let endpoint = match (url.starts_with("https://"), ca) {
-            (false, _) => endpoint,
-            (true, Some(pem)) => {
-                let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem));
-                endpoint.tls_config(tls).map_err(|error| describe(&error))?
-            }
-            (true, None) => return Err("`https` needs the option `ca_file`".to_owned()),
+        let endpoint = if url.starts_with("https://") {
+            let tls = match ca {
+                Some(pem) => ClientTlsConfig::new().ca_certificate(Certificate::from_pem(pem)),
+                None => ClientTlsConfig::new().trust_anchors(providers::trusted_roots().roots),
+            };
+            endpoint.tls_config(tls).map_err(|error| describe(&error))?
+        } else {
+            endpoint
         };
         Ok(Transport::Remote(endpoint.connect_lazy()))
     }
@@ -114,14 +121,21 @@ pub(crate) struct ConnectSettings {
 
 /// A connection to a hub, which acts as one agent.
 pub(crate) struct HubConnection {
-    settings: ConnectSettings,
-    agent: RefCell<Option<Arc<str>>>,
+    settings: Rc<ConnectSettings>,
+    agent: Rc<RefCell<Option<Arc<str>>>>,
+    /// The span that makes the requests.
+    trace: Option<TraceContext>,
 }
 
 impl HubConnection {
     pub(crate) fn new(mut settings: ConnectSettings) -> HubConnection {
-        let agent = RefCell::new(settings.agent.take());
-        HubConnection { settings, agent }
+        let agent = Rc::new(RefCell::new(settings.agent.take()));
+        HubConnection { settings: Rc::new(settings), agent, trace: None }
+    }
+
+    /// Returns the same connection for the requests of a span.
+    pub(crate) fn traced(&self, trace: Option<TraceContext>) -> Rc<HubConnection> {
+        Rc::new(HubConnection { settings: self.settings.clone(), agent: self.agent.clone(), trace })
     }
 
     pub(crate) fn url(&self) -> &Arc<str> {
@@ -148,21 +162,27 @@ impl HubConnection {
         *self.agent.borrow_mut() = Some(agent.into());
     }
 
+    /// Begins to renew the lease of a task.
+    pub(crate) fn renew(&self, request: RenewRequest, lease: Duration, renew_for: Duration) -> Arc<LeaseRenewal> {
+        let ConnectSettings { transport, token, .. } = &*self.settings;
+        let requests = RenewalRequests { transport: transport.clone(), token: token.clone(), request };
+        LeaseRenewal::start(requests, lease, renew_for)
+    }
+
     pub(crate) fn hub(&self) -> AgentHubClient<Transport> {
-        AgentHubClient::new(self.settings.transport.clone())
+        AgentHubClient::new(self.settings.transport.clone()).max_decoding_message_size(MAX_RESPONSE)
     }
 
     pub(crate) fn worker(&self) -> HubWorkerClient<Transport> {
-        HubWorkerClient::new(self.settings.transport.clone())
+        HubWorkerClient::new(self.settings.transport.clone()).max_decoding_message_size(MAX_RESPONSE)
     }
 
-    /// Returns a request with the token.
+    /// Returns a request with the token and the trace.
     pub(crate) fn signed<T>(&self, message: T) -> Result<Request<T>, Status> {
         let mut request = Request::new(message);
-        if let Some(token) = &self.settings.token {
-            let value = format!("Bearer {token}").parse();
-            let value = value.map_err(|_| Status::unauthenticated("the token contains invalid characters"))?;
-            request.metadata_mut().insert("authorization", value);
+        sign(&mut request, self.settings.token.as_deref())?;
+        if let Some(value) = self.trace.and_then(|trace| trace.traceparent().parse().ok()) {
+            request.metadata_mut().insert("traceparent", value);
         }
         Ok(request)
     }
@@ -187,6 +207,16 @@ impl HubConnection {
             pause = (pause * 2).min(PAUSES.1);
         }
     }
+}
+
+/// Adds the token to a request.
+pub(super) fn sign<T>(request: &mut Request<T>, token: Option<&str>) -> Result<(), Status> {
+    if let Some(token) = token {
+        let value = format!("Bearer {token}").parse();
+        let value = value.map_err(|_| Status::unauthenticated("the token contains invalid characters"))?;
+        request.metadata_mut().insert("authorization", value);
+    }
+    Ok(())
 }
 
 /// Returns whether the same request may succeed later: the hub is away, or restarts.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
-use a2a::{Artifact, Content, Message, Part, Role, Status, Task, TaskState};
+use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
 use hub::proto::a2a as proto;
+use hub::proto::agenthub::{TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Timestamp, Value};
 use runtime::data::{Data, Entries};
@@ -112,18 +113,61 @@ fn some(text: String) -> Option<Arc<str>> {
 /// Returns the model's form of a task.
 #[must_use]
 pub fn task_of(task: proto::Task) -> Task {
-    let status = task.status.unwrap_or_default();
     Task {
         id: task.id.into(),
         context_id: task.context_id.into(),
-        status: Status {
-            state: state_of(status.state),
-            message: status.update.map(|update| Arc::new(message_of(update))),
-            at_ms: status.timestamp.and_then(milliseconds),
-        },
+        status: status_of(task.status.unwrap_or_default()),
         artifacts: task.artifacts.into_iter().map(|artifact| Arc::new(artifact_of(artifact))).collect(),
         history: task.history.into_iter().map(|message| Arc::new(message_of(message))).collect(),
         metadata: metadata_of(task.metadata),
+    }
+}
+
+fn status_of(status: proto::TaskStatus) -> Status {
+    Status {
+        state: state_of(status.state),
+        message: status.update.map(|update| Arc::new(message_of(update))),
+        at_ms: status.timestamp.and_then(milliseconds),
+    }
+}
+
+/// Returns the model's form of a change of a status.
+#[must_use]
+pub fn status_update_of(update: TaskStatusUpdateEvent) -> StatusUpdate {
+    StatusUpdate {
+        task_id: update.task_id.into(),
+        context_id: update.context_id.into(),
+        status: status_of(update.status.unwrap_or_default()),
+        metadata: metadata_of(update.metadata),
+    }
+}
+
+/// Returns the model's form of a change of an artifact.
+#[must_use]
+pub fn artifact_update_of(update: TaskArtifactUpdateEvent) -> ArtifactUpdate {
+    ArtifactUpdate {
+        task_id: update.task_id.into(),
+        context_id: update.context_id.into(),
+        artifact: Arc::new(artifact_of(update.artifact.unwrap_or_default())),
+        append: update.append,
+        last_chunk: update.last_chunk,
+        metadata: metadata_of(update.metadata),
+    }
+}
+
+/// Returns the hub's form of a state.
+#[must_use]
+pub fn state_to_proto(state: TaskState) -> proto::TaskState {
+    match state {
+        TaskState::Submitted => proto::TaskState::Submitted,
+        TaskState::Working => proto::TaskState::Working,
+        TaskState::Completed => proto::TaskState::Completed,
+        TaskState::Failed => proto::TaskState::Failed,
+        TaskState::Canceled => proto::TaskState::Cancelled,
+        TaskState::InputRequired => proto::TaskState::InputRequired,
+        TaskState::Rejected => proto::TaskState::Rejected,
+        TaskState::AuthRequired => proto::TaskState::AuthRequired,
+        TaskState::Unknown => proto::TaskState::Unspecified,
     }
 }
 
@@ -223,6 +267,9 @@ mod tests {
         let expected =
             [Unknown, Submitted, Working, Completed, Failed, Canceled, InputRequired, Rejected, AuthRequired, Unknown];
         assert_eq!(states, expected);
+        for state in 0..9 {
+            assert_eq!(state_to_proto(state_of(state)) as i32, state);
+        }
     }
 
     #[test]

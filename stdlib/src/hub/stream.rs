@@ -23,8 +23,8 @@ use crate::a2a::client::shown;
 use crate::clock::RunClock;
 use crate::convert::to_value;
 
-/// The longest wait of one request for a task.
-const WAIT: Duration = Duration::from_secs(20);
+/// The longest wait of one request.
+pub(crate) const WAIT: Duration = Duration::from_secs(20);
 
 /// The tasks of an agent or of a queue, one claim after another.
 pub(crate) struct Claims {
@@ -32,6 +32,8 @@ pub(crate) struct Claims {
     pub(crate) request: ClaimRequest,
     /// Types of tasks; others are rejected.
     pub(crate) types: Vec<String>,
+    /// Time after the last call of a task for which its lease is renewed.
+    pub(crate) renew_for: Duration,
     /// Time without a task after which the stream ends.
     pub(crate) idle: Option<Duration>,
 }
@@ -52,7 +54,7 @@ impl Claims {
                 })
                 .await?;
             if let Some(claim) = response.claim {
-                let task = HubTask::of_claim(&self.connection, claim)?;
+                let task = HubTask::of_claim(self, claim)?;
                 if self.types.is_empty() || self.types.contains(&task.text("type")) {
                     return Ok(Some(task));
                 }

@@ -50,7 +50,17 @@ pub(crate) fn mcp_reminder(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 
 /// `a2a.send(url, message, options)`: the reminders that go with it.
 pub(crate) fn a2a_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
-    let options = view.arg(2).and_then(|arg| view.dict(arg));
+    sent_reminders(view, 2, found);
+}
+
+/// `hub.publish(message, options)`, `hub.request(message, options)`: the same.
+pub(crate) fn hub_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    sent_reminders(view, 1, found);
+}
+
+/// Checks the reminders in the options in argument `arg`.
+fn sent_reminders(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
+    let options = view.arg(arg).and_then(|arg| view.dict(arg));
     let Some(list) = options.as_ref().and_then(|options| options.get("reminders")) else { return };
     let ExprKind::List(items) = &view.follow(list).kind else { return };
     for item in items.iter().filter(|item| !item.spread) {

@@ -140,9 +140,14 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
         "HubTask",
         "{task_id: string, context_id: string, state: string, text: string, data: any, parts: list<any>, type: string, from: string, \
              priority: string, queue: string, attempt: int, max_attempts: int, resume_token: any, deadline_ms: any, \
-             lease_until_ms: int, reminders: list<any>, metadata: any, history: list<any>, artifacts: list<any>}",
+             lease_until_ms: int, trace_id: string | nil, span_id: string | nil, reminders: list<any>, metadata: any, history: list<any>, artifacts: list<any>}",
     ),
     ("HubReceipt", "{task_id: any, message_id: string, context_id: string, event_id: string}"),
+    ("HubDeadLetterPage", "{dead_letters: list<any>, next_page_token: any}"),
+    (
+        "HubCardView",
+        "{name: string, description: string, url: string, version: string, protocol_version: string, skills: list<any>}",
+    ),
     ("HubTaskPage", "{tasks: list<A2aTask>, next_page_token: any}"),
     ("A2aReminder", "{via: string, reason?: string, sent?: bool, reminder_id?: any, deduped_count?: any, ...}"),
     ("ProviderContext", "{event: N, session: transcript, session_id: string, payload: E, options: any, config: C}"),
@@ -167,6 +172,8 @@ mod tests {
         ("hub.register", "let b = hub.local().register({name: \"a\"}); {agent: b.agent, url: b.url}"),
         ("hub.publish", "hub.local({agent: \"me\"}).publish(\"x\", {queue: \"q\"})"),
         ("hub.list", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.list()"),
+        ("hub.dead_letters", "hub.local({agent: \"me\"}).dead_letters()"),
+        ("hub.card", "hub.local({agent: \"me\"}).card()"),
         ("hub.get", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.get(s.task_id)"),
         (
             "hub.cancel",

@@ -5,6 +5,7 @@ pub(super) mod task;
 
 use crate::Capability;
 use crate::here;
+use crate::hub::bounds;
 use crate::hub::{ConnectSettings, HubClientCode, HubConnection, HubValue, Transport};
 use crate::options::OptionReader;
 use lang::builtins::args;
@@ -16,7 +17,7 @@ use std::time::Duration;
 
 lang::builtins! { "hub" =>
     /// Connects to a hub over gRPC, such as one of `harn serve hub`. The connection acts as the agent that it registers, or as the
-    /// option `agent`. `ca_file` has the certificate of an `https` hub in PEM. The connection is opened by the first request.
+    /// option `agent`. `ca_file` has the certificates in PEM that an `https` hub must be signed by, in place of the system's. The connection is opened by the first request.
     waits "connect(url: string, options: HubConnectOptions = nil) -> Hub" [caps = &[Capability::Net.right()]] connect;
     /// A connection to the hub of this run, which is kept in memory and ends with the run. Each call returns another connection to
     /// the same hub.
@@ -27,6 +28,7 @@ lang::builtins! { "hub" =>
 const TIMEOUT_MS: u64 = 30_000;
 
 fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    bounds::check_size(args)?;
     let url: Arc<str> = args::str(args, 0)?.as_str().into();
     let reader = OptionReader::peer(args, 1, "HubConnectOptions")?;
     let world = here::world(cx)?;
@@ -52,6 +54,7 @@ fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn local(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    bounds::check_size(args)?;
     let reader = OptionReader::peer(args, 0, "HubConnectOptions")?;
     let (agent, timeout) = (reader.text("agent")?, timeout(&reader)?);
     let world = here::world(cx)?;

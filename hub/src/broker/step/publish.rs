@@ -86,7 +86,37 @@ impl Step<'_> {
             )));
         }
         self.broker.check_size(entry.bytes, message.encoded_len(), &id)?;
-        Ok(self.emit(publish.routing, publish.trace, ChangeKind::MessageAppended(publish.message)))
+        let copies = self.copies_of_message(&entry.copies, message)?;
+        let event_id =
+            self.emit(publish.routing.clone(), publish.trace.clone(), ChangeKind::MessageAppended(publish.message));
+        for copy in copies {
+            self.emit(publish.routing.clone(), publish.trace.clone(), ChangeKind::MessageAppended(copy));
+        }
+        Ok(event_id)
+    }
+
+    /// Returns a message to a broadcast task for each of its copies that is not over.
+    fn copies_of_message(&self, copies: &[String], message: &Message) -> Result<Vec<Message>, BrokerError> {
+        let open = copies.iter().filter_map(|id| self.broker.task(id)).filter(|copy| !is_final(copy.state()));
+        let most = self.broker.options.max_history;
+        let (mut messages, length) = (Vec::new(), message.encoded_len());
+        for copy in open {
+            let id = runtime::ids::shortened(&copy.task.id);
+            if copy.task.history.len() >= most {
+                return Err(BrokerError::limit(format!("the task `{id}` has {most} messages, which is the limit")));
+            }
+            self.broker.check_size(copy.bytes, length, &id)?;
+            if (messages.len() + 1).saturating_mul(length) > MOST_COPIED {
+                let text = format!("the copies of the message would be larger than {MOST_COPIED} bytes");
+                return Err(BrokerError::limit(text));
+            }
+            messages.push(Message {
+                task_id: copy.task.id.clone(),
+                context_id: copy.task.context_id.clone(),
+                ..message.clone()
+            });
+        }
+        Ok(messages)
     }
 
     fn submit(&mut self, publish: Publish) -> Result<String, BrokerError> {

@@ -5,6 +5,7 @@ use super::call::most;
 use super::want::ExpectedType;
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name};
 use crate::builtin_type::{Kind, Tag};
+use crate::check::calls::Call;
 use crate::check::items::Declared;
 use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
 use crate::declaration::{BindingKind, Builtin, TypeDecl};
@@ -150,6 +151,10 @@ impl<'a> Checker<'a> {
                 let fewer = |n: u8| usize::from(n).saturating_sub(1);
                 let max = (!row.arity.rest).then_some(fewer(row.arity.max));
                 self.arity(args, span, &row.full_name(), fewer(row.arity.min), max, None, Some(row));
+                // The body of a loop may be visited twice.
+                if row.lint.is_some() && !self.linted.iter().any(|call| call.span == span) {
+                    self.linted.push(Call { row, args, span });
+                }
                 self.builtin_arguments(row, 1, Some(receiver), args)
             }
             CalledMember::Declared(decl) => {

@@ -29,6 +29,7 @@ mod want;
 
 pub(super) use function::yields;
 
+use super::calls::Call;
 use super::imported::ImportedTypes;
 use super::items::Declared;
 use super::table::TypeTable;
@@ -62,20 +63,25 @@ pub(super) struct Checker<'a> {
     /// Tests that a `let` has given a name.
     tests: HashMap<BindingId, &'a Expr, Keyed>,
     in_named_test: bool,
+    /// Calls of methods of builtin types whose rows have a lint.
+    linted: Vec<Call<'a>>,
     /// The types of all expressions, if they are kept.
     types: Option<TypeTable>,
-    found: &'a mut Vec<Diagnostic>,
+    found: Vec<Diagnostic>,
 }
 
-/// Checks a resolved module. Returns the type of its last expression.
+/// Checks a resolved module. Returns the type of its last expression, and the calls of methods whose rows have a lint.
 pub(super) fn check<'a>(
     source: &'a SourceRef,
     module: &'a Module,
     names: &'a Resolution,
     registry: Registry,
-    found: &'a mut Vec<Diagnostic>,
-) -> Type {
-    Checker::new(source, Declared::new(names, registry), found).module(module)
+    found: &mut Vec<Diagnostic>,
+) -> (Type, Vec<Call<'a>>) {
+    let mut checker = Checker::new(source, Declared::new(names, registry));
+    let last = checker.module(module);
+    found.append(&mut checker.found);
+    (last, checker.linted)
 }
 
 /// Returns the types of a resolved module.
@@ -86,8 +92,7 @@ pub(super) fn types(
     registry: Registry,
     imported: &ImportedTypes,
 ) -> TypeTable {
-    let mut found = Vec::new();
-    let mut checker = Checker::new(source, Declared::of_editor(names, registry, imported), &mut found);
+    let mut checker = Checker::new(source, Declared::of_editor(names, registry, imported));
     for (id, ty) in &imported.functions {
         if let Some(base) = checker.bases.get_mut(*id as usize) {
             *base = ty.clone();
@@ -101,7 +106,7 @@ pub(super) fn types(
 }
 
 impl<'a> Checker<'a> {
-    fn new(source: &'a SourceRef, world: Declared<'a>, found: &'a mut Vec<Diagnostic>) -> Self {
+    fn new(source: &'a SourceRef, world: Declared<'a>) -> Self {
         Self {
             source,
             bases: vec![Type::Any; world.names.bindings.len()],
@@ -114,8 +119,9 @@ impl<'a> Checker<'a> {
             loosened: Vec::new(),
             tests: HashMap::default(),
             in_named_test: false,
+            linted: Vec::new(),
             types: None,
-            found,
+            found: Vec::new(),
         }
     }
 }

@@ -105,7 +105,7 @@ impl Client {
     }
 }
 
-fn tls(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
+pub(crate) fn tls(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -115,8 +115,9 @@ fn tls(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
     Ok(config)
 }
 
-/// The system's certificates, else those of Mozilla.
-fn trusted_roots() -> RootCertStore {
+/// Returns the system's certificates, else those of Mozilla.
+#[must_use]
+pub fn trusted_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {

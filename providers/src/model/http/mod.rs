@@ -30,6 +30,7 @@ pub(crate) mod values;
 
 pub(crate) use assembly::{Assembly, Problem, Progress, tell};
 pub(crate) use client::Client;
+pub use client::trusted_roots;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use events::Framing;
 

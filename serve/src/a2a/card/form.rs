@@ -93,14 +93,14 @@ fn capabilities(card: &AgentCard, version: Option<Version>, rfc: bool) -> Data {
 }
 
 fn v1_0(card: &AgentCard, url: &str, data: &mut Data) {
-    let interface = |version: &str| {
-        Data::dict([
-            ("url", Data::from(url)),
-            ("protocolBinding", "JSONRPC".into()),
-            ("protocolVersion", version.into()),
-        ])
+    let interface = |binding: &str, version: &str| {
+        Data::dict([("url", Data::from(url)), ("protocolBinding", binding.into()), ("protocolVersion", version.into())])
     };
-    data.set("supportedInterfaces", Data::list([interface("1.0"), interface("0.3")]));
+    let mut interfaces = vec![interface("JSONRPC", "1.0"), interface("JSONRPC", "0.3")];
+    if card.has_rest {
+        interfaces.push(interface("HTTP+JSON", "1.0"));
+    }
+    data.set("supportedInterfaces", Data::list(interfaces));
     if card.has_token {
         let none = Data::dict([("list", Data::list([]))]);
         let schemes = Data::dict([("schemes", Data::dict([(SCHEME, none)]))]);

@@ -14,6 +14,7 @@ fn card(has_token: bool) -> AgentCard {
         has_token,
         reminders: Data::dict([("inject", Data::from(true))]),
         streams: true,
+        has_rest: false,
         always_rfc: false,
         usual: None,
         since: SystemTime::UNIX_EPOCH,

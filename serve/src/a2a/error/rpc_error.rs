@@ -73,6 +73,16 @@ impl RpcError {
         RpcError { reason, ..self }
     }
 
+    /// Returns the JSON-RPC code.
+    pub(crate) fn rpc(&self) -> i32 {
+        self.rpc
+    }
+
+    /// Returns the reason, a word for programs.
+    pub(crate) fn word(&self) -> &'static str {
+        self.reason
+    }
+
     /// Names the invalid field.
     pub(crate) fn field(self, field: &str) -> RpcError {
         if field.is_empty() { self } else { self.with("field", field) }

@@ -12,7 +12,7 @@ use crate::a2a::rpc::TaskEventStream;
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Returns a stream as a response. If the client disconnects, the body is dropped, and with it the stream's place.
-pub(super) fn response(frames: Box<TaskEventStream>) -> Response<Body> {
+pub(crate) fn response(frames: Box<TaskEventStream>) -> Response<Body> {
     let events = stream::unfold(frames, async |mut frames| {
         let events = frames.next().await?;
         Some((Ok::<Bytes, Infallible>(events), frames))
@@ -21,7 +21,7 @@ pub(super) fn response(frames: Box<TaskEventStream>) -> Response<Body> {
 }
 
 /// Returns events as a response.
-pub(super) fn of(events: Body) -> Response<Body> {
+pub(crate) fn of(events: Body) -> Response<Body> {
     let mut response = Response::new(events);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

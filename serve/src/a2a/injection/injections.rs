@@ -11,7 +11,7 @@ use runtime::session::Inbox;
 use super::incoming::bad;
 use super::{PeerEcho, PeerReminder};
 use crate::a2a::Refusal;
-use crate::a2a::clock::now_ms;
+use crate::clock::now_ms;
 use crate::host::ReminderEvent;
 
 /// The maximum number of injections.

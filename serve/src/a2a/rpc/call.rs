@@ -9,7 +9,7 @@ use super::answer;
 use super::envelope::RpcRequest;
 use super::frame_cache::FrameCache;
 use super::method::A2aMethod;
-use super::stream::{StreamSource, TaskEventStream, event_of};
+use super::stream::{StreamEnvelope, StreamSource, TaskEventStream, event_of};
 use super::version::RequestedVersion;
 use crate::a2a::A2aCode;
 use crate::a2a::Refusal;
@@ -30,15 +30,15 @@ pub(in crate::a2a) struct Caller {
 
 /// The state that all streams share.
 #[derive(Clone)]
-pub(in crate::a2a) struct StreamContext {
+pub(crate) struct StreamContext {
     /// The limit on streams.
-    pub(in crate::a2a) permits: CountLimit,
+    pub(crate) permits: CountLimit,
     /// The most recently written frames.
-    pub(in crate::a2a) written: FrameCache,
+    pub(crate) written: FrameCache,
 }
 
 /// The result of a request.
-pub(in crate::a2a) enum CallResult {
+pub(crate) enum CallResult {
     /// The text of a response.
     Text(String),
     /// A stream of a task's updates.
@@ -201,7 +201,15 @@ impl MethodCall<'_> {
     fn frames(&self, source: StreamSource, caller: &Caller, history: Option<u32>, permit: CountPermit) -> CallResult {
         let written = self.streams.written.clone();
         let spelling = ReminderFormat::new(caller.reminders);
-        let frames = TaskEventStream::new(self.id.clone(), self.version, spelling, history, source, written, permit);
+        let frames = TaskEventStream::new(
+            StreamEnvelope::JsonRpc(self.id.clone()),
+            self.version,
+            spelling,
+            history,
+            source,
+            written,
+            permit,
+        );
         CallResult::Stream(Box::new(frames))
     }
 }

@@ -12,7 +12,7 @@ const CAPACITY: usize = 64;
 
 /// A cache of written frames. Clones share their state.
 #[derive(Clone, Default)]
-pub(in crate::a2a) struct FrameCache(Arc<Mutex<VecDeque<CachedFrame>>>);
+pub(crate) struct FrameCache(Arc<Mutex<VecDeque<CachedFrame>>>);
 
 struct CachedFrame {
     feed_update: Arc<FeedUpdate>,

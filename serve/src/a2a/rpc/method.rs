@@ -87,8 +87,13 @@ impl A2aMethod {
         Err(fault.suggestion(nearest(name, TABLE.iter().map(|(known, _)| *known))))
     }
 
+    /// Returns its name in version 1.0, or in the extension for reminders.
+    pub(crate) fn name(self) -> &'static str {
+        TABLE.iter().find(|(_, method)| *method == self).map_or("unknown", |(name, _)| name)
+    }
+
     /// Returns whether the response is a stream.
-    pub(super) fn is_stream(self) -> bool {
+    pub(crate) fn is_stream(self) -> bool {
         matches!(self, Stream | Subscribe)
     }
 }

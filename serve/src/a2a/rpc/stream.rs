@@ -28,8 +28,8 @@ const AT_ONCE: usize = 16 * 1024;
 const HEAVY: usize = 64 * 1024;
 
 /// The updates of a task as server-sent events. Dropping it ends the subscription and nothing else.
-pub(in crate::a2a) struct TaskEventStream {
-    id: Id,
+pub(crate) struct TaskEventStream {
+    envelope: StreamEnvelope,
     version: Version,
     spelling: ReminderFormat,
     /// The number of history messages to include, counted from the newest; `None` for all.
@@ -44,17 +44,33 @@ pub(in crate::a2a) struct TaskEventStream {
     _place: CountPermit,
 }
 
+/// The text around each frame.
+pub(crate) enum StreamEnvelope {
+    /// A JSON-RPC response to the request with this id.
+    JsonRpc(Id),
+    /// None, as in the REST binding, with the form of its errors.
+    Bare(fn(&RpcError) -> String),
+}
+
+/// Frames of a task that does not belong to a script.
+pub(crate) trait TaskFrames: Send {
+    /// Returns the next item: `None` after the last one. Dropping the future loses nothing.
+    fn next(&mut self) -> BoxFuture<'_, Option<FeedItem>>;
+}
+
 /// The source of the events.
-pub(super) enum StreamSource {
+pub(crate) enum StreamSource {
     /// A subscription.
     Subscription(Subscription),
+    /// Frames from elsewhere.
+    Frames(Box<dyn TaskFrames>),
     /// A subscription, or a message in place of the task, once that is decided.
     Open(BoxFuture<'static, Result<Result<Subscription, Message>, Refusal>>),
 }
 
 impl TaskEventStream {
-    pub(super) fn new(
-        id: Id,
+    pub(crate) fn new(
+        envelope: StreamEnvelope,
         version: Version,
         spelling: ReminderFormat,
         history: Option<u32>,
@@ -63,7 +79,7 @@ impl TaskEventStream {
         permit: CountPermit,
     ) -> TaskEventStream {
         TaskEventStream {
-            id,
+            envelope,
             version,
             spelling,
             history,
@@ -77,7 +93,7 @@ impl TaskEventStream {
     }
 
     /// Returns the next events, or the next part of one: `None` after the last.
-    pub(in crate::a2a) async fn next(&mut self) -> Option<Bytes> {
+    pub(crate) async fn next(&mut self) -> Option<Bytes> {
         if std::mem::take(&mut self.is_full) {
             // Yield to other streams, so that one with much to send delays none.
             tokio::task::yield_now().await;
@@ -90,6 +106,13 @@ impl TaskEventStream {
             }
             let quiet = match &mut self.source {
                 StreamSource::Subscription(followed) => match tokio::time::timeout(QUIET, followed.next()).await {
+                    Ok(next) => {
+                        self.tell(next, &mut text);
+                        false
+                    }
+                    Err(_) => true,
+                },
+                StreamSource::Frames(frames) => match tokio::time::timeout(QUIET, frames.next()).await {
                     Ok(next) => {
                         self.tell(next, &mut text);
                         false
@@ -128,7 +151,7 @@ impl TaskEventStream {
             }
             Err(refusal) => {
                 self.ended = true;
-                event(&answer::refused(&self.id, &RpcError::from(refusal), self.version), text);
+                self.error(&RpcError::from(refusal), text);
             }
         }
     }
@@ -139,7 +162,7 @@ impl TaskEventStream {
         pieces.write(text, AT_ONCE);
         if pieces.is_done() {
             self.rest = None;
-            text.push_str(END);
+            text.push_str(self.envelope.end());
         }
     }
 
@@ -167,7 +190,15 @@ impl TaskEventStream {
     fn refuse(&mut self, message: &str, reason: &'static str, text: &mut String) {
         self.ended = true;
         let fault = RpcError::new(code::SERVER, A2aCode::TooMany, message).reason(reason);
-        event(&answer::refused(&self.id, &fault, self.version), text);
+        self.error(&fault, text);
+    }
+
+    /// Writes an error as an event.
+    fn error(&self, fault: &RpcError, text: &mut String) {
+        match &self.envelope {
+            StreamEnvelope::JsonRpc(id) => event(&answer::refused(id, fault, self.version), text),
+            StreamEnvelope::Bare(form) => event(&form(fault), text),
+        }
     }
 
     fn event(&mut self, feed_update: &Arc<FeedUpdate>, is_last: bool, text: &mut String) {
@@ -183,9 +214,10 @@ impl TaskEventStream {
                 self.begin(text);
                 let result = self.written.text(feed_update, frame, self.version, is_last);
                 // Reserve no more than needed for text that waits for a client that does not read.
-                text.reserve_exact(result.len() + END.len());
+                let end = self.envelope.end();
+                text.reserve_exact(result.len() + end.len());
                 text.push_str(&result);
-                text.push_str(END);
+                text.push_str(end);
             }
             FeedUpdate::Reminder(reminded) => match self.spelling.spell(reminded) {
                 Some(ReminderReport::Notification(notification)) => event(&notification.to_json(), text),
@@ -213,17 +245,29 @@ impl TaskEventStream {
 
     /// Writes the text before a result.
     fn begin(&self, text: &mut String) {
-        text.push_str(r#"data: {"jsonrpc":"2.0","id":"#);
-        text.push_str(self.id.as_json());
-        text.push_str(r#","result":"#);
+        match &self.envelope {
+            StreamEnvelope::JsonRpc(id) => {
+                text.push_str(r#"data: {"jsonrpc":"2.0","id":"#);
+                text.push_str(id.as_json());
+                text.push_str(r#","result":"#);
+            }
+            StreamEnvelope::Bare(_) => text.push_str("data: "),
+        }
     }
 }
 
-/// The text after a result.
-const END: &str = "}\n\n";
+impl StreamEnvelope {
+    /// Returns the text after a result.
+    fn end(&self) -> &'static str {
+        match self {
+            StreamEnvelope::JsonRpc(_) => "}\n\n",
+            StreamEnvelope::Bare(_) => "\n\n",
+        }
+    }
+}
 
 /// Returns one event.
-pub(super) fn event_of(data: &str) -> String {
+pub(crate) fn event_of(data: &str) -> String {
     let mut text = String::with_capacity(data.len() + 8);
     event(data, &mut text);
     text

@@ -43,7 +43,7 @@ const MOST_OF_PAGE: usize = 8 << 20;
 
 /// A page of tasks that is being filled. It ends early if its tasks are too large, and has at least one.
 #[derive(Default)]
-pub(in crate::a2a) struct PageBuilder {
+pub(crate) struct PageBuilder {
     tasks: Vec<Arc<Task>>,
     bytes: usize,
 }
@@ -53,7 +53,7 @@ impl PageBuilder {
     ///
     /// # Errors
     /// The task does not fit: the next page begins with it.
-    pub(in crate::a2a) fn push(&mut self, task: Arc<Task>, asked: &ListTasks) -> Result<(), Arc<Task>> {
+    pub(crate) fn push(&mut self, task: Arc<Task>, asked: &ListTasks) -> Result<(), Arc<Task>> {
         let bytes = self.bytes.saturating_add(weight_in_list(&task, asked));
         if bytes > MOST_OF_PAGE && !self.tasks.is_empty() {
             return Err(task);
@@ -63,7 +63,7 @@ impl PageBuilder {
         Ok(())
     }
 
-    pub(in crate::a2a) fn done(self) -> Vec<Arc<Task>> {
+    pub(crate) fn done(self) -> Vec<Arc<Task>> {
         self.tasks
     }
 }

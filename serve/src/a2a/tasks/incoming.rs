@@ -13,10 +13,10 @@ use super::shared_task::SharedTask;
 use super::state_machine::{TaskEnd, as_a_caller_says, is_repeat};
 use super::{RestoredTask, TaskCaller, TaskManager, TaskOrigin, agent_message, unread};
 use crate::a2a::Refusal;
-use crate::a2a::clock::now_ms;
 use crate::a2a::context::{SessionLease, merged};
 use crate::a2a::feed::Subscription;
 use crate::a2a::injection::{PeerReminder, of_message};
+use crate::clock::now_ms;
 use crate::host::HostError;
 
 /// The maximum length of an id that a caller chooses, in bytes.

@@ -13,7 +13,7 @@ const PAGE: (u32, u32) = (50, 100);
 impl TaskManager {
     /// Returns a page of the tasks in memory.
     pub(super) fn page(&self, asked: &ListTasks) -> Result<TaskPage, Refusal> {
-        let after = asked.page_token.as_deref().map(read_token).transpose()?;
+        let after = asked.page_token.as_deref().map(read_page_token).transpose()?;
         let all = self.0.directory().all();
         let wanted = |task: &Arc<Task>| {
             asked.context_id.as_ref().is_none_or(|id| *id == task.context_id)
@@ -35,7 +35,7 @@ impl TaskManager {
         }
         let tasks = page.done();
         let last = tasks.last().filter(|_| is_full || rest.next().is_some());
-        let next_page_token = last.map(|task| format!("{}.{}", place(task).0, task.id)).unwrap_or_default();
+        let next_page_token = last.map(|task| page_token(task)).unwrap_or_default();
         Ok(TaskPage { tasks, next_page_token, page_size, total_size })
     }
 }
@@ -45,7 +45,17 @@ fn place(task: &Task) -> (u64, &str) {
     (task.status.at_ms.unwrap_or_default(), &task.id)
 }
 
-fn read_token(token: &str) -> Result<(u64, String), Refusal> {
+/// Returns the token of the page after a task.
+pub(crate) fn page_token(task: &Task) -> String {
+    let (at_ms, id) = place(task);
+    format!("{at_ms}.{id}")
+}
+
+/// Returns the place of the last task of the page before.
+///
+/// # Errors
+/// The token was not returned by a page.
+pub(crate) fn read_page_token(token: &str) -> Result<(u64, String), Refusal> {
     let read = token.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
     read.ok_or_else(|| {
         let message = "`pageToken` was not returned by an earlier page".to_owned();

@@ -13,8 +13,8 @@ use super::inheritance::inherited;
 use super::shared::ManagerState;
 use super::shared_task::SharedTask;
 use super::state_machine::{HaltReason, TaskEnd, answered as answered_before};
-use crate::a2a::clock::now_ms;
 use crate::a2a::context::{SessionLease, prompt};
+use crate::clock::now_ms;
 use crate::host::{EndedPrompt, HostError, Prompt, PromptOutcome, SessionHandle};
 
 /// A task to run.

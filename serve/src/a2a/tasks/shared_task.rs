@@ -16,10 +16,10 @@ use tokio::sync::Notify;
 use super::state_machine::{HaltReason, MessageOutcome, TaskEffect, TaskQuestion, TaskStateMachine};
 use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin};
 use crate::a2a::Refusal;
-use crate::a2a::clock::now_ms;
 use crate::a2a::feed::{Feed, FeedUpdate, Subscription};
 use crate::a2a::injection::{PeerReminder, TaskInjections, of_metadata};
 use crate::a2a::reminder::PeerReminderEvent;
+use crate::clock::now_ms;
 use crate::host::{HostError, SessionEvent, SessionHandle};
 use crate::store::StoreError;
 

@@ -3,10 +3,13 @@
 use crate::a2a::client::{reminder, shown};
 use crate::convert::{to_data, to_value};
 use crate::here;
+use crate::hub::bounds;
 use crate::hub::client::incomplete;
-use crate::hub::convert::{message_to_proto, task_of};
-use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, Selection};
+use crate::hub::convert::{message_to_proto, milliseconds, task_of};
+use crate::hub::renewal::RENEW_FOR;
+use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, Selection, WAIT};
 use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue, of_status};
+use crate::lint;
 use crate::options::OptionReader;
 use crate::rfc3339;
 use crate::table::a2a::message::{fresh, merged, message, own_metadata, specs};
@@ -17,7 +20,9 @@ use hub::proto::agenthub::{
     AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, Priority, PublishMessageRequest,
     RegisterAgentRequest, SubscribeToAgentEventsRequest, SubscribeToMessagesRequest, SubscribeToTasksRequest,
 };
-use hub::proto::worker::{ClaimRequest, ListAgentsRequest, UnregisterAgentRequest};
+use hub::proto::worker::{
+    ClaimRequest, ListAgentsRequest, ListDeadLettersRequest, UnregisterAgentRequest, WaitRequest,
+};
 use lang::builtins::args;
 use lang::check::CheckCode;
 use lang::diagnostic::nearest;
@@ -36,9 +41,9 @@ lang::builtins! { "<hub>" =>
     waits "unregister(hub: Hub) -> nil" unregister;
     /// Publishes a message and returns without waiting. It becomes a task for the agent `to`, for one worker of `queue`, or for
     /// every agent with one of the `tags`; with `task_id` it is added to that task, and with `task: false` it stays a message.
-    waits "publish(hub: Hub, message: string | list<any> | dict, options: HubPublishOptions = nil) -> HubReceipt" publish;
+    waits "publish(hub: Hub, message: string | list<any> | dict, options: HubPublishOptions = nil) -> HubReceipt" [lint = lint::hub_message] publish;
     /// Publishes a task like `publish`, waits until it is over or waits for input, and returns it.
-    waits "request(hub: Hub, message: string | list<any> | dict, options: HubRequestOptions = nil) -> A2aTask" request;
+    waits "request(hub: Hub, message: string | list<any> | dict, options: HubRequestOptions = nil) -> A2aTask" [lint = lint::hub_message] request;
     /// Waits until a task is over or waits for input, and returns it.
     waits "wait(hub: Hub, task_id: string, options: {timeout_ms?: int} = nil) -> A2aTask" wait;
     /// Waits for a task of a queue, or without one for a task that was sent to this agent, and leases it. Nil if none arrives
@@ -62,19 +67,25 @@ lang::builtins! { "<hub>" =>
     waits "list(hub: Hub, options: HubListOptions = nil) -> HubTaskPage" list;
     /// Returns the registered agents: `{agent, description, subscriptions, healthy}`.
     waits "agents(hub: Hub) -> list<any>" agents;
+    /// Returns a page of the tasks that failed in every attempt, the newest first: `{task, queue, attempts, reason, at_ms}`, and the
+    /// token of the next page or nil.
+    waits "dead_letters(hub: Hub, options: HubDeadLetterOptions = nil) -> HubDeadLetterPage" dead_letters;
+    /// Returns the card of the hub: `{name, description, url, version, protocol_version, skills}`. The skills are those of the
+    /// registered agents.
+    waits "card(hub: Hub) -> HubCardView" card;
 }
 
-/// The pauses between requests for the state of a task.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(500));
 /// The default timeout of a task, in milliseconds.
 const TASK_TIMEOUT_MS: u64 = 600_000;
 
-/// Returns the connection in the first argument.
-fn connection(args: &[Value]) -> Result<Rc<HubConnection>, Box<Raise>> {
-    match args.first().and_then(Value::as_host::<HubValue>) {
-        Some(hub) => Ok(hub.0.clone()),
-        None => Err(args::mismatch(args, 0, "a hub").help("open a connection with `hub.connect(url)`")),
-    }
+/// Returns the connection in the first argument, if the others are not too large.
+fn connection(cx: &Cx<'_>, args: &[Value]) -> Result<Rc<HubConnection>, Box<Raise>> {
+    let Some(hub) = args.first().and_then(Value::as_host::<HubValue>) else {
+        return Err(args::mismatch(args, 0, "a hub").help("open a connection with `hub.connect(url)`"));
+    };
+    bounds::check_size(args)?;
+    let world = here::world(cx)?;
+    Ok(hub.0.traced(here::trace(cx, &world)))
 }
 
 /// Runs requests over a connection.
@@ -103,7 +114,7 @@ macro_rules! ask {
 pub(super) use ask;
 
 fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let (hub, whole) = (connection(args)?, args[0].clone());
+    let (hub, whole) = (connection(cx, args)?, args[0].clone());
     let card = OptionReader::peer(args, 1, "HubCard")?;
     let reader = OptionReader::peer(args, 2, "HubRegisterOptions")?;
     let text = |key: &str| card.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
@@ -157,7 +168,7 @@ fn texts(reader: &OptionReader<'_>, key: &str) -> Result<Vec<String>, Box<Raise>
 }
 
 fn unregister(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let request = UnregisterAgentRequest { agent_id: hub.acting()? };
     run(cx, |_| async move {
         ask!(hub, worker.unregister_agent, request)?;
@@ -241,26 +252,27 @@ fn deadline(reader: &OptionReader<'_>) -> Result<Option<String>, Box<Raise>> {
 }
 
 async fn send(hub: &HubConnection, request: PublishMessageRequest) -> Result<Data, Box<Raise>> {
-    let sent = request.message.clone().unwrap_or_default();
+    let id = |of: fn(&hub::proto::a2a::Message) -> &String| request.message.as_ref().map(of).cloned();
+    let (task_id, message_id, context_id) =
+        (id(|sent| &sent.task_id), id(|sent| &sent.message_id), id(|sent| &sent.context_id));
     let response = ask!(hub, hub.publish_message, request)?;
-    let some = |text: String| Some(text).filter(|text| !text.is_empty());
     Ok(Data::dict([
-        ("task_id", Data::from(some(sent.task_id))),
-        ("message_id", sent.message_id.into()),
-        ("context_id", sent.context_id.into()),
+        ("task_id", Data::from(task_id.filter(|id| !id.is_empty()))),
+        ("message_id", message_id.into()),
+        ("context_id", context_id.into()),
         ("event_id", response.event_id.into()),
     ]))
 }
 
 fn publish(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let reader = OptionReader::peer(args, 2, "HubPublishOptions")?;
     let request = publication(cx, args, &hub, &reader)?;
     run(cx, |_| async move { Ok(to_value(&send(&hub, request).await?)) })
 }
 
 fn request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let reader = OptionReader::peer(args, 2, "HubRequestOptions")?;
     let timeout_ms = reader.count("timeout_ms")?.unwrap_or(TASK_TIMEOUT_MS);
     let request = publication(cx, args, &hub, &reader)?;
@@ -272,7 +284,7 @@ fn request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn wait(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let (hub, task_id) = (connection(cx, args)?, bounds::id(args, 1)?);
     let timeout = args::opt_dict(args, 2)?.and_then(|options| options.get_str("timeout_ms")).and_then(Value::as_int);
     let timeout_ms = timeout.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(TASK_TIMEOUT_MS);
     run(cx, move |_| async move { settled(&hub, task_id, timeout_ms).await })
@@ -280,10 +292,11 @@ fn wait(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Waits until a task is over, or waits for its requester.
 async fn settled(hub: &HubConnection, task_id: String, timeout_ms: u64) -> Result<Value, Box<Raise>> {
-    let (end, mut pause) = (Instant::now() + Duration::from_millis(timeout_ms.min(u64::from(u32::MAX))), PAUSES.0);
+    let end = Instant::now() + Duration::from_millis(timeout_ms.min(u64::from(u32::MAX)));
     loop {
-        let request = GetTaskRequest { task_id: task_id.clone(), history_length: 0 };
-        let task = task_of(ask!(hub, hub.get_task, request)?);
+        let left = end.saturating_duration_since(Instant::now()).min(WAIT);
+        let wait = prost_types::Duration::try_from(left).ok();
+        let task = task_of(ask!(hub, worker.wait, WaitRequest { task_id: task_id.clone(), wait })?);
         if task.status.state.is_terminal() || task.status.state.is_interrupted() {
             return Ok(to_value(&shown::of_task(&task)));
         }
@@ -293,8 +306,6 @@ async fn settled(hub: &HubConnection, task_id: String, timeout_ms: u64) -> Resul
                 .field("task_id", task_id.as_str())
                 .help("allow more time with `timeout_ms`, or wait for it again with `wait`"));
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(PAUSES.1);
     }
 }
 
@@ -311,11 +322,12 @@ fn claims(hub: Rc<HubConnection>, queue: String, reader: &OptionReader<'_>) -> R
         estimate: time("estimate_ms")?,
         wait: None,
     };
-    Ok(Claims { connection: hub, request, types: Vec::new(), idle: None })
+    let renew_for = reader.count("renew_for_ms")?.map_or(RENEW_FOR, Duration::from_millis);
+    Ok(Claims { connection: hub, request, types: Vec::new(), renew_for, idle: None })
 }
 
 fn claim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let queue = args::opt_str(args, 1)?.map(ToString::to_string).unwrap_or_default();
     let reader = OptionReader::peer(args, 2, "HubClaimOptions")?;
     let mut claims = claims(hub, queue, &reader)?;
@@ -324,7 +336,7 @@ fn claim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn tasks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let reader = OptionReader::peer(args, 1, "HubTasksOptions")?;
     let queue = reader.text("queue")?.as_deref().unwrap_or_default().to_owned();
     let mut claims = claims(hub, queue, &reader)?;
@@ -339,7 +351,7 @@ fn subscribe(
     args: &[Value],
     select: impl FnOnce(String, &OptionReader<'_>) -> Result<Selection, Box<Raise>>,
 ) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let reader = OptionReader::peer(args, 1, "HubEventsOptions")?;
     let selection = select(hub.acting()?, &reader)?;
     let cursor = reader.text("cursor")?.map(|cursor| cursor.to_string());
@@ -403,7 +415,7 @@ fn shown_task(task: Task) -> Data {
 }
 
 fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let (hub, task_id) = (connection(cx, args)?, bounds::id(args, 1)?);
     let length = args::opt_dict(args, 2)?.and_then(|options| options.get_str("history_length")).and_then(Value::as_int);
     let history_length = length.map_or(0, |n| i32::try_from(n).unwrap_or(i32::MAX));
     let request = GetTaskRequest { task_id, history_length };
@@ -411,14 +423,14 @@ fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let (hub, task_id) = (connection(args)?, args::str(args, 1)?.to_string());
+    let (hub, task_id) = (connection(cx, args)?, bounds::id(args, 1)?);
     let reason = args::opt_str(args, 2)?.map(ToString::to_string).unwrap_or_default();
     let request = CancelTaskRequest { task_id, reason };
     run(cx, |_| async move { Ok(to_value(&shown_task(ask!(hub, hub.cancel_task, request)?))) })
 }
 
 fn list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     let reader = OptionReader::peer(args, 1, "HubListOptions")?;
     let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
     let request = ListTasksRequest {
@@ -437,7 +449,7 @@ fn list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let hub = connection(args)?;
+    let hub = connection(cx, args)?;
     run(cx, |_| async move {
         let listed = ask!(hub, worker.list_agents, ListAgentsRequest {})?;
         let agent = |agent: hub::proto::worker::RegisteredAgent| {
@@ -450,6 +462,56 @@ fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             ])
         };
         Ok(to_value(&Data::list(listed.agents.into_iter().map(agent))))
+    })
+}
+
+fn dead_letters(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(cx, args)?;
+    let reader = OptionReader::peer(args, 1, "HubDeadLetterOptions")?;
+    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let request = ListDeadLettersRequest {
+        page_size: reader.count("page_size")?.unwrap_or(0),
+        page_token: text("page_token")?,
+        queue: text("queue")?,
+    };
+    run(cx, |_| async move {
+        let page = ask!(hub, worker.list_dead_letters, request)?;
+        let token = Some(page.next_page_token).filter(|token| !token.is_empty());
+        let letters = page.dead_letters.into_iter().map(|letter| {
+            let at_ms = letter.timestamp.and_then(milliseconds).and_then(|ms| i64::try_from(ms).ok());
+            Data::dict([
+                ("task", shown_task(letter.task.unwrap_or_default())),
+                ("queue", letter.queue.into()),
+                ("attempts", i64::from(letter.attempts).into()),
+                ("reason", letter.reason.into()),
+                ("at_ms", at_ms.into()),
+            ])
+        });
+        Ok(to_value(&Data::dict([("dead_letters", Data::list(letters)), ("next_page_token", token.into())])))
+    })
+}
+
+fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    let hub = connection(cx, args)?;
+    run(cx, |_| async move {
+        let card = ask!(hub, hub.get_agent_card, ())?;
+        let skills = card.skills.into_iter().map(|skill| {
+            Data::dict([
+                ("id", Data::from(skill.id)),
+                ("name", skill.name.into()),
+                ("description", skill.description.into()),
+                ("tags", Data::list(skill.tags.into_iter().map(Data::from))),
+                ("examples", Data::list(skill.examples.into_iter().map(Data::from))),
+            ])
+        });
+        Ok(to_value(&Data::dict([
+            ("name", Data::from(card.name)),
+            ("description", card.description.into()),
+            ("url", card.url.into()),
+            ("version", card.version.into()),
+            ("protocol_version", card.protocol_version.into()),
+            ("skills", Data::list(skills)),
+        ])))
     })
 }
 

@@ -3,10 +3,13 @@
 use super::connection::{ask, lacks, result};
 use crate::fault::of_reminder;
 use crate::here;
+use crate::hub::bounds;
 use crate::hub::convert::{message_to_proto, milliseconds, part_to_proto, struct_of};
+use crate::hub::renewal::LeaseRenewal;
 use crate::hub::{HubConnection, HubTask};
 use crate::options::OptionReader;
 use crate::table::a2a::message::fresh;
+use crate::world::World;
 use a2a::{Message, Part, Role};
 use hub::proto::a2a::{Artifact, TaskState, TaskStatus};
 use hub::proto::agenthub::{
@@ -20,11 +23,12 @@ use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
-use runtime::ids::Ids;
+use runtime::ids::{Ids, shortened};
 use runtime::reminder::Reminder;
 use runtime::workers::propagation;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 lang::builtins! { "<hub_task>" =>
     /// Reports that the agent works on the task, with a text for the sender. `progress`, `artifact`, `complete` and `fail` do so too.
@@ -53,22 +57,28 @@ struct TaskHandle {
     context_id: String,
     lease_id: String,
     accepted: Rc<Cell<bool>>,
+    renewal: Arc<LeaseRenewal>,
 }
 
+/// Returns the task in the first argument, if the others are not too large. It is called before they are read.
 fn task(args: &[Value]) -> Result<&HubTask, Box<Raise>> {
     let misfit = || args::mismatch(args, 0, "a task of a hub").help("`tasks` and `claim` of a hub return them");
-    args.first().and_then(Value::as_host::<HubTask>).ok_or_else(misfit)
+    let task = args.first().and_then(Value::as_host::<HubTask>).ok_or_else(misfit)?;
+    bounds::check_size(args)?;
+    Ok(task)
 }
 
 impl TaskHandle {
-    fn of(args: &[Value]) -> Result<TaskHandle, Box<Raise>> {
+    fn of(cx: &Cx<'_>, args: &[Value], world: &World) -> Result<TaskHandle, Box<Raise>> {
         let task = task(args)?;
+        task.renewal.note_call();
         Ok(TaskHandle {
-            hub: task.connection.clone(),
+            hub: task.connection.traced(here::trace(cx, world)),
             task_id: task.id(),
             context_id: task.text("context_id"),
             lease_id: task.lease_id.clone(),
             accepted: task.accepted.clone(),
+            renewal: task.renewal.clone(),
         })
     }
 
@@ -135,6 +145,7 @@ impl TaskHandle {
             artifacts,
         };
         ask!(self.hub, worker.finish, request)?;
+        self.renewal.end();
         Ok(Value::Nil)
     }
 }
@@ -145,7 +156,8 @@ where
     F: FnOnce(TaskHandle) -> T + 'static,
     T: Future<Output = Result<Value, Box<Raise>>>,
 {
-    let (handle, world) = (TaskHandle::of(args)?, here::world(cx)?);
+    let world = here::world(cx)?;
+    let handle = TaskHandle::of(cx, args, &world)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         work(handle).await
@@ -153,6 +165,7 @@ where
 }
 
 fn accept(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let text = args::opt_str(args, 1)?.map(ToString::to_string).unwrap_or_default();
     run(cx, args, |task| async move { task.accept(&text).await.map(|()| Value::Nil) })
 }
@@ -166,10 +179,12 @@ const REASONS: [(&str, RejectionReason); 5] = [
 ];
 
 fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let word = args::str(args, 1)?.to_string();
     let text = args::opt_str(args, 2)?.map(ToString::to_string).unwrap_or_default();
     let Some((_, reason)) = REASONS.iter().find(|(name, _)| *name == word) else {
-        let raise = Raise::error(CheckCode::Values, format!("unknown rejection reason `{word}`")).about(1, "");
+        let raise =
+            Raise::error(CheckCode::Values, format!("unknown rejection reason `{}`", shortened(&word))).about(1, "");
         return Err(match nearest(&word, REASONS.map(|(name, _)| name)) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise.help(format!("the reasons are {}", REASONS.map(|(name, _)| name).join(", "))),
@@ -184,11 +199,13 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             text,
         };
         ask!(task.hub, worker.reject, request)?;
+        task.renewal.end();
         Ok(Value::Nil)
     })
 }
 
 fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let reader = OptionReader::peer(args, 1, "HubProgress")?;
     let portion = match reader.value("portion") {
         Value::Nil => 0.0,
@@ -214,6 +231,7 @@ fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let reader = OptionReader::peer(args, 1, "TaskArtifact")?;
     let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
     let parts = result(&reader.value("parts"), 1)?;
@@ -244,6 +262,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn complete(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let artifacts = match args.get(1) {
         None | Some(Value::Nil) => Vec::new(),
         Some(value) => {
@@ -256,6 +275,7 @@ fn complete(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn fail(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
+    task(args)?;
     let reason = args::str(args, 1)?.to_string();
     run(cx, args, |task| async move {
         let message = task.message(&reason);
@@ -277,6 +297,7 @@ fn session(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let fresh = || world.random.ids.next_text(world.clock.now_ms());
     let handed = Reminder::list_from_handed(task.reminders(), None, fresh).map_err(|error| of_reminder(&error))?;
     let session = world.agents.sessions.open(None, world.clock.now_ms());
+    session.with(|state| state.cause = task.cause());
     propagation::seed(&session, &here::scope(cx, &world), &handed);
     Ok(Value::str(session.id()))
 }

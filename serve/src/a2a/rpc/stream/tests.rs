@@ -35,7 +35,7 @@ fn frames(feed: &Feed, version: Version) -> TaskEventStream {
     let permit = CountLimit::new(1).take().unwrap();
     let (id, spelling) = (Id::from(7), ReminderFormat::new(false));
     TaskEventStream::new(
-        id,
+        StreamEnvelope::JsonRpc(id),
         version,
         spelling,
         None,

@@ -7,9 +7,9 @@ use runtime::event_log::Ticket;
 
 use super::super::state_machine::TaskEnd;
 use super::SharedTask;
-use crate::a2a::clock::now_ms;
 use crate::a2a::feed::FeedUpdate;
 use crate::a2a::reminder::PeerReminderEvent;
+use crate::clock::now_ms;
 use crate::host::ReminderEvent;
 
 impl SharedTask {

@@ -82,10 +82,10 @@ fn what_has_another_end_while_the_server_stops_keeps_it() {
     block_on_runtime(async {
         let manager = persistent_manager(&folder, &text);
         let (cancelled, _) = at_work(&manager, "go").await;
-        let deadline = crate::a2a::clock::now_ms() + 500;
+        let deadline = crate::clock::now_ms() + 500;
         let metadata = Data::dict([("deadline", Data::from(deadline))]);
         let (failed, _) = at_work_on(&manager, SendMessage { metadata, ..request(message("go")) }).await;
-        let left = deadline.saturating_sub(crate::a2a::clock::now_ms());
+        let left = deadline.saturating_sub(crate::clock::now_ms());
         tokio::time::sleep(std::time::Duration::from_millis(left)).await;
         let (cancels, id) = (manager.clone(), cancelled.clone());
         let cancels = tokio::spawn(async move { cancels.cancel(&id).await });

@@ -1,4 +1,4 @@
-//! The clock for callers: the system's time, never a script's.
+//! The clock of servers: the system's time, never a script's.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
