@@ -17,6 +17,6 @@ pub(crate) use address::is_local;
 pub use address::{ListenError, ListenerNames};
 pub(crate) use bind::bind;
 pub(crate) use guard::{GuardError, RequestGuard, name_of};
-pub(crate) use listener::{FullBody, HttpListener};
+pub(crate) use listener::{ConnectionCloser, FullBody, HttpListener};
 pub(crate) use token::{AccessError, bearer_of, challenge};
 pub use token::{Token, TokenError};

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folders whose scripts are run by the other test targets.
-const ELSEWHERE: [&str; 11] = [
+const ELSEWHERE: [&str; 12] = [
     "tests/a2a/agents",
     "tests/acp/agents",
+    "tests/channels",
     "tests/clients/lsp/project",
     "tests/editors",
     "tests/fixtures/aimock",

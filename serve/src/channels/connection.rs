@@ -1,18 +1,20 @@
 //! [`ChannelConnection`]: a connection of a channel to the events of a session.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use runtime::event_log::EventLog as _;
 use tokio::sync::watch;
 
-use super::daemon::ChannelDaemon;
+use super::daemon::{ChannelDaemon, WatchedConnection};
+use super::feed::FeedLag;
 use super::{
     ChannelEvent, ChannelIdentity, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
     EnrolledChannel, ResumeMethod, ResumedChannel,
 };
 use crate::a2a::now_ms;
+use crate::http::ConnectionCloser;
 
 /// The longest time for which a timer waits; after that, it looks again.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -24,6 +26,8 @@ pub(crate) struct ChannelConnection {
     session_id: Option<Arc<str>>,
     number: u64,
     closing: watch::Receiver<Option<DisconnectReason>>,
+    /// The reason, if it was closed from outside.
+    forced: Arc<OnceLock<DisconnectReason>>,
     /// The reason for its end.
     pub(crate) reason: DisconnectReason,
     /// The cursor of the last event that was sent.
@@ -57,9 +61,23 @@ impl ChannelConnection {
             session_id: session_id.cloned(),
             number: counted.number,
             closing: counted.closing,
+            forced: Arc::default(),
             reason: DisconnectReason::Closed,
             cursor: after,
         }
+    }
+
+    /// Lets the daemon close the connection if it does not end by itself, because its client does not read.
+    pub(crate) fn watch(&self, closer: ConnectionCloser, lag: FeedLag) {
+        let watched = WatchedConnection {
+            closer,
+            lag,
+            closing: self.closing.clone(),
+            expires_at_ms: self.channel.expires_at_ms,
+            forced: self.forced.clone(),
+            is_due: false,
+        };
+        self.daemon.watched().insert(self.number, watched);
     }
 
     /// Waits until the channel must be disconnected, and returns the reason.
@@ -114,7 +132,9 @@ impl Drop for ChannelConnection {
     fn drop(&mut self) {
         let core = self.daemon.core();
         core.presence.disconnect(&self.channel.id, self.number);
-        let event = DisconnectedChannel { reason: self.reason, cursor: self.cursor };
+        self.daemon.watched().remove(&self.number);
+        let reason = self.forced.get().copied().unwrap_or(self.reason);
+        let event = DisconnectedChannel { reason, cursor: self.cursor };
         core.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
         if let Some(session_id) = &self.session_id {
             self.daemon.left(session_id);

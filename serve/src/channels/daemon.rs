@@ -1,23 +1,53 @@
 //! [`ChannelDaemon`]: the sessions of a script, shared by channels.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use runtime::data::Data;
 use runtime::event_log::RunCursors;
+use tokio::sync::watch;
 
 use super::core::ChannelCore;
 use super::events::EventReader;
+use super::feed::FeedLag;
 use super::{
     ActionError, ChannelEvent, ChannelLimits, DisconnectReason, DisconnectedChannel, EnrolledChannel, OrphanPolicy,
 };
+use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
+use crate::http::ConnectionCloser;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
 const ORPHAN_GRACE: Duration = Duration::from_secs(5);
 
 /// The number of connections that read the log at one time.
 const READERS: usize = 4;
+
+/// The longest pause between two looks at the connections.
+const SWEEP: Duration = Duration::from_millis(200);
+
+/// A connection that is closed from outside if it does not end by itself: its client may not read.
+pub(super) struct WatchedConnection {
+    pub(super) closer: ConnectionCloser,
+    pub(super) lag: FeedLag,
+    pub(super) closing: watch::Receiver<Option<DisconnectReason>>,
+    pub(super) expires_at_ms: u64,
+    /// The reason, if it was closed from outside.
+    pub(super) forced: Arc<OnceLock<DisconnectReason>>,
+    /// Whether it should have ended at the last look.
+    pub(super) is_due: bool,
+}
+
+impl WatchedConnection {
+    /// Returns the reason for which it must end.
+    fn reason(&self) -> Option<DisconnectReason> {
+        let closing = *self.closing.borrow();
+        closing
+            .or_else(|| (now_ms() >= self.expires_at_ms).then_some(DisconnectReason::Expired))
+            .or_else(|| self.lag.is_lagged().then_some(DisconnectReason::Slow))
+    }
+}
 
 /// The sessions of a script, shared by channels.
 pub(crate) struct ChannelDaemon {
@@ -28,16 +58,39 @@ pub(crate) struct ChannelDaemon {
     pub(super) mode: Arc<str>,
     /// Permits to read the log, so that many connections that resume do not read it at once.
     pub(super) reading: tokio::sync::Semaphore,
+    /// The connections, by their numbers.
+    watched: Mutex<HashMap<u64, WatchedConnection>>,
 }
 
 impl ChannelDaemon {
     pub(super) fn new(host: Host, core: Arc<ChannelCore>, limits: ChannelLimits, mode: Arc<str>) -> Arc<ChannelDaemon> {
         let reading = tokio::sync::Semaphore::new(READERS);
-        Arc::new(ChannelDaemon { host, core, limits, mode, reading })
+        Arc::new(ChannelDaemon { host, core, limits, mode, reading, watched: Mutex::default() })
     }
 
     pub(super) fn core(&self) -> &ChannelCore {
         &self.core
+    }
+
+    /// Locks the connections. Every operation leaves them consistent.
+    pub(super) fn watched(&self) -> MutexGuard<'_, HashMap<u64, WatchedConnection>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the connections that should have ended at the last look too.
+    fn close_due(&self) {
+        for connection in self.watched().values_mut() {
+            let reason = connection.reason();
+            if let Some(reason) = reason
+                && std::mem::replace(&mut connection.is_due, true)
+            {
+                // It is closed once.
+                let _ = connection.forced.set(reason);
+                connection.closer.close();
+            } else if reason.is_none() {
+                connection.is_due = false;
+            }
+        }
     }
 
     /// Begins to read the events of a session, after a cursor or from a snapshot.
@@ -134,9 +187,10 @@ impl ChannelDaemon {
 
     /// Marks channels that have missed their heartbeats, and records counted refusals. Never returns.
     pub(super) async fn sweep(&self) {
-        let pause = (self.limits.heartbeat / 4).clamp(Duration::from_millis(10), Duration::from_secs(1));
+        let pause = (self.limits.heartbeat / 4).clamp(Duration::from_millis(10), SWEEP);
         loop {
             tokio::time::sleep(pause).await;
+            self.close_due();
             self.core.settle_refusals();
             for (channel_id, sessions) in self.core.presence.sweep() {
                 for session_id in sessions {

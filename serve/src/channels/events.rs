@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use super::daemon::ChannelDaemon;
-use super::feed::{ChannelFrame, FeedRead, FeedReader, FrameOrigin};
+use super::feed::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
 use super::{ActionError, EventGap, frame, live_event, snapshot};
 use crate::host::HostError;
 
@@ -60,6 +60,11 @@ impl EventReader {
         after: Option<u64>,
     ) -> EventReader {
         EventReader { daemon, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
+    }
+
+    /// Returns what tells whether the connection has missed events.
+    pub(super) fn lag(&self) -> FeedLag {
+        self.reader.lag()
     }
 
     /// Waits for the next events. Dropping the future loses none.

@@ -3,6 +3,7 @@
 //! so a connection costs no queue of its own, and one that is too slow is cut off.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -289,7 +290,12 @@ impl FanOut {
             // A feed that was forgotten meanwhile gets no events.
             let is_current = self.lock().feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, &feed));
             if is_current {
-                return FeedReader { fan_out: self.clone(), session_id: session_id.clone(), feed, next: None };
+                return FeedReader {
+                    fan_out: self.clone(),
+                    session_id: session_id.clone(),
+                    feed,
+                    next: Arc::new(AtomicU64::new(READS_LOG)),
+                };
             }
         }
     }
@@ -318,8 +324,26 @@ pub(crate) struct FeedReader {
     fan_out: Arc<FanOut>,
     session_id: Arc<str>,
     feed: Arc<SessionFeed>,
-    /// The number of the next frame; `None` until it has read the log.
-    next: Option<u64>,
+    /// The number of the next frame; [`READS_LOG`] until it has read the log.
+    next: Arc<AtomicU64>,
+}
+
+/// The position of a connection that still reads the log.
+const READS_LOG: u64 = u64::MAX;
+
+/// Tells whether a connection has missed events.
+#[derive(Clone)]
+pub(crate) struct FeedLag {
+    feed: Arc<SessionFeed>,
+    next: Arc<AtomicU64>,
+}
+
+impl FeedLag {
+    /// Returns whether events were dropped that the connection has not read.
+    pub(super) fn is_lagged(&self) -> bool {
+        let next = self.next.load(Ordering::Relaxed);
+        next != READS_LOG && next < self.feed.lock().first
+    }
 }
 
 /// The events that a connection reads at once.
@@ -341,6 +365,11 @@ pub(super) struct FeedStart {
 const BATCH: usize = 64;
 
 impl FeedReader {
+    /// Returns what tells whether it has missed events.
+    pub(super) fn lag(&self) -> FeedLag {
+        FeedLag { feed: self.feed.clone(), next: self.next.clone() }
+    }
+
     /// Goes over from the log, which was read up to `cursor`, to the window. Returns `None` if more of the log must be
     /// read first.
     pub(super) fn start(&mut self, cursor: u64) -> Option<FeedStart> {
@@ -350,7 +379,7 @@ impl FeedReader {
         }
         let is_missing = |frame: &&Arc<ChannelFrame>| frame.cursor.is_some_and(|at| at > cursor);
         let frames = window.frames.iter().filter(is_missing).cloned().collect();
-        self.next = Some(window.next());
+        self.next.store(window.next(), Ordering::Relaxed);
         Some(FeedStart { frames, live: window.live.clone().filter(|live| !live.text.is_empty()) })
     }
 
@@ -371,14 +400,17 @@ impl FeedReader {
 
     fn try_read(&mut self) -> Option<FeedRead> {
         let window = self.feed.lock();
-        let next = self.next.unwrap_or(window.first);
+        let next = match self.next.load(Ordering::Relaxed) {
+            READS_LOG => window.first,
+            next => next,
+        };
         let Some(skipped) = next.checked_sub(window.first) else { return Some(FeedRead::Lagged) };
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let frames: Vec<_> = window.frames.iter().skip(skipped).take(BATCH).cloned().collect();
         if frames.is_empty() {
             return None;
         }
-        self.next = Some(next + frames.len() as u64);
+        self.next.store(next + frames.len() as u64, Ordering::Relaxed);
         Some(FeedRead::Frames(frames))
     }
 }

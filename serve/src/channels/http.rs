@@ -23,7 +23,7 @@ use super::{
 };
 use crate::a2a::now_ms;
 use crate::http::body::{self, BodyError};
-use crate::http::{FullBody, GuardError, RequestGuard, challenge};
+use crate::http::{ConnectionCloser, FullBody, GuardError, RequestGuard, challenge};
 use crate::metrics::Exposition;
 use crate::probe::{self, HEALTH, METRICS, Probed, READY};
 
@@ -177,6 +177,9 @@ impl ChannelHttpState {
         let connection =
             ChannelConnection::begin(&self.daemon, channel, Some(&session_id), ChannelTransport::Sse, None, after);
         let reader = self.daemon.events(&session_id, after);
+        if let Some(closer) = request.extensions().get::<ConnectionCloser>() {
+            connection.watch(closer.clone(), reader.lag());
+        }
         let first = Bytes::from(format!("retry: {RETRY_MS}\n\n"));
         let stream = EventStream {
             session_id,

@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, Record, SharedLog as _, Topic};
@@ -21,6 +22,12 @@ use crate::a2a::now_ms;
 use crate::bridge::{self, BridgeMethod};
 use crate::host::{EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
 
+/// The time for which a prompt waits for a busy session: the log shows the end of a turn shortly before the session
+/// takes the next one.
+const TURNOVER: Duration = Duration::from_millis(250);
+/// The pause between two looks at a busy session.
+const LOOK: Duration = Duration::from_millis(5);
+
 /// The answer to an action.
 #[derive(Debug)]
 pub(crate) struct ActionReceipt {
@@ -29,7 +36,7 @@ pub(crate) struct ActionReceipt {
     /// Whether this is the recorded result of an earlier action with the same id.
     pub(crate) is_repeat: bool,
     /// The end of the turn that a new prompt has begun.
-    #[cfg_attr(not(test), expect(dead_code, reason = "read by transports that wait for the end of a turn"))]
+    #[expect(dead_code, reason = "read by transports that wait for the end of a turn")]
     pub(crate) end: Option<oneshot::Receiver<EndedPrompt>>,
 }
 
@@ -123,7 +130,7 @@ impl ChannelDaemon {
         };
         let session = session.unwrap_or_default();
         let key: ActionKey = (channel.id.clone(), action.action_id.clone());
-        let executed = match self.check(&action) {
+        let executed = match self.check(&action).await {
             Ok(()) => self.execute_new(channel, &action, &session, &key).await,
             Err(error) => Err(error),
         };
@@ -158,7 +165,7 @@ impl ChannelDaemon {
     }
 
     /// Checks the parameters, before the action is recorded.
-    fn check(&self, action: &Action) -> Result<(), ActionError> {
+    async fn check(&self, action: &Action) -> Result<(), ActionError> {
         match action.kind {
             ActionKind::Open => {
                 new_session(action, &self.mode).map(drop)?;
@@ -168,10 +175,15 @@ impl ChannelDaemon {
                 prompt(action)?;
                 let session = action.session.as_deref().and_then(|id| self.host.session(id).ok());
                 self.host.accepts()?;
-                match session {
-                    Some(session) if session.is_busy() => Err(HostError::Busy(session.id().clone()).into()),
-                    _ => Ok(()),
+                let Some(session) = session else { return Ok(()) };
+                let until = Instant::now() + TURNOVER;
+                while session.is_busy() {
+                    if Instant::now() >= until {
+                        return Err(HostError::Busy(session.id().clone()).into());
+                    }
+                    tokio::time::sleep(LOOK).await;
                 }
+                Ok(())
             }
             ActionKind::Inject => injection(action).map(drop),
             ActionKind::Permit => {

@@ -55,14 +55,14 @@ pub(super) struct PermissionBridge {
 
 #[derive(Default)]
 struct BridgeState {
-    pending: HashMap<Arc<str>, PendingQuestion>,
+    pending: HashMap<Arc<str>, ForwardedQuestion>,
     decided: HashMap<Arc<str>, PermissionDecision>,
     order: VecDeque<Arc<str>>,
     /// The "always" answers of channels, each with its session and the calls that it covers.
     standing: Vec<StandingAnswer>,
 }
 
-struct PendingQuestion {
+struct ForwardedQuestion {
     question: PermissionQuestion,
     answer: oneshot::Sender<Verdict>,
 }
@@ -160,7 +160,7 @@ impl PermissionBridge {
         {
             let mut state = self.lock();
             self.log.append(event.to_record(now_ms()));
-            state.pending.insert(request.clone(), PendingQuestion { question, answer });
+            state.pending.insert(request.clone(), ForwardedQuestion { question, answer });
         }
         let asked = AskedQuestion { bridge: self.clone(), request };
         Box::pin(asked.answered(answered))

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::io::Write as _;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -13,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::write_timeout::WriteTimeout;
 use crate::count_limit::{CountLimit, CountPermit};
@@ -45,6 +46,22 @@ pub(crate) struct FullBody {
     /// The content type.
     pub(crate) media_type: &'static str,
     pub(crate) text: String,
+}
+
+/// Closes a connection from outside, also one whose client does not read. Each request has the closer of its connection
+/// as an extension.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ConnectionCloser(Arc<Notify>);
+
+impl ConnectionCloser {
+    /// Closes the connection.
+    pub(crate) fn close(&self) {
+        self.0.notify_one();
+    }
+
+    async fn closed(&self) {
+        self.0.notified().await;
+    }
 }
 
 impl HttpListener {
@@ -108,16 +125,27 @@ where
     F: Future<Output = Result<Response<Body>, Infallible>>,
 {
     let io = TokioIo::new(WriteTimeout::new(stream, PATIENCE));
+    let closer = ConnectionCloser::default();
+    let of_requests = closer.clone();
+    let answer = move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(of_requests.clone());
+        answer(request)
+    };
     let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)));
     let is_over = tokio::select! {
         biased;
         _ = connection.as_mut() => true,
+        () = closer.closed() => true,
         _ = ending.wait_for(|ending| *ending) => false,
     };
     if !is_over {
         connection.as_mut().graceful_shutdown();
         // Errors of a connection matter only to its client.
-        let _ = connection.await;
+        tokio::select! {
+            biased;
+            _ = connection => {}
+            () = closer.closed() => {}
+        }
     }
     drop(permit);
 }

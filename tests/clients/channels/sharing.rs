@@ -120,6 +120,38 @@ fn a_snapshot_comes_first_and_then_what_follows() {
 }
 
 #[test]
+fn a_slow_connection_is_cut_off_with_its_cursor_and_delays_no_turn() {
+    let folder = DaemonFolder::new("slow");
+    let secrets = [folder.channel("phone", ALL, &[]), folder.channel("slow", "view", &[])];
+    let daemon = folder.start();
+    let [phone, desk] = secrets.map(|secret| daemon.client(&secret));
+    let session = phone.open();
+    let mut slow = desk.events(&session, None);
+    let began = Instant::now();
+    // More than a connection may have to read: 3,000 events of 8 KiB, while this one reads nothing.
+    phone.prompt(&session, "artifacts 3000 8000");
+    let mut fast = phone.events(&session, None);
+    fast.next_of("turn.completed");
+    assert!(began.elapsed() < Duration::from_secs(60), "the turn waited: {:?}", began.elapsed());
+    let cut = folder.wait_for("channel.event", |it| it.payload.at("payload.reason").as_str() == Some("slow"));
+    assert!(cut.payload.at("payload.cursor").as_int().is_some());
+    let mut seen = Vec::new();
+    while let Some(event) = slow.next() {
+        if event["type"] == "channel.disconnected" && event["payload"]["reason"] == "slow" {
+            break;
+        }
+        seen.extend(event["sequence"].as_u64());
+    }
+    // It resumes after its cursor, and then has seen everything once.
+    let mut again = desk.events(&session, slow.last);
+    seen.extend(sequences(&again.until("turn.completed")));
+    let artifacts = folder.records("session.shown.artifact");
+    assert_eq!(artifacts.len(), 3000);
+    assert!(seen.is_sorted_by(|a, b| a < b), "no event comes twice");
+    assert!(artifacts.iter().all(|record| seen.binary_search(&record.cursor).is_ok()), "no event is missing");
+}
+
+#[test]
 fn a_trimmed_log_is_repaired_with_a_marked_gap() {
     let folder = DaemonFolder::new("trimmed");
     let secret = folder.channel("phone", ALL, &[]);
