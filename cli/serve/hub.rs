@@ -52,6 +52,10 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     max_finished: Option<u32>,
+    /// Size by which the store's file grows until it is compacted, in addition to twice the size of the kept tasks
+    /// [default: 64m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    compact_after: Option<u64>,
     /// Maximum size of a message [default: 4m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_message: Option<u64>,
@@ -100,6 +104,7 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
         retention_ms: args.retention.map_or(usual.retention_ms, milliseconds),
         max_finished: args.max_finished.map_or(usual.max_finished, |most| most as usize),
         dedupe_ms: args.dedupe.map_or(usual.dedupe_ms, milliseconds),
+        compact_bytes: args.compact_after.unwrap_or(usual.compact_bytes),
         ..usual
     };
     let usual = HubLimits::default();

@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hub::broker::change::{Change, ChangeKind, ChangedStatus, ClaimedBy, RequeuedTask, SubmittedTask};
+use hub::broker::change::{
+    Change, ChangeKind, ChangedStatus, CheckpointPart, ClaimedBy, RequeuedTask, SavedTask, SubmittedTask,
+};
 use hub::broker::task::is_final;
 use hub::broker::{first_text, state_name};
 use hub::proto::a2a::TaskState;
@@ -26,6 +28,13 @@ pub(super) struct HubTasks {
     tasks: Vec<TaskLife>,
     /// The index of each task that the hub keeps.
     by_id: HashMap<String, usize>,
+    /// Whether the log was compacted and its first complete checkpoint has not ended yet: changes of tasks that follow
+    /// with it are skipped.
+    is_partial: bool,
+    /// Whether any record was taken.
+    has_begun: bool,
+    /// Time of the checkpoint with which a compacted log begins.
+    compacted_ms: Option<u64>,
     /// Records that could not be read or do not fit.
     notes: Vec<RebuildNote>,
 }
@@ -40,6 +49,7 @@ enum Destination {
 
 /// The life of a task.
 struct TaskLife {
+    number: u64,
     id: String,
     context_id: String,
     parent_id: String,
@@ -61,6 +71,8 @@ struct TaskLife {
     dead_letter: bool,
     finished_ms: Option<u64>,
     forgotten_ms: Option<u64>,
+    /// Number of earlier attempts whose records were removed.
+    removed_attempts: u32,
 }
 
 /// A worker's attempt.
@@ -108,8 +120,16 @@ impl HubTasks {
             self.notes.push(RebuildNote { cursor: record.cursor, session_id: None, message });
             return;
         };
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.is_partial = batch.changes.first().is_none_or(|change| change.number != 1);
+        }
+        if let Some(part) = &batch.checkpoint {
+            self.restore(part);
+        }
         for change in &batch.changes {
-            if let Err(message) = self.apply(change) {
+            if let Err(message) = self.apply(change)
+                && !self.is_partial
+            {
                 self.notes.push(RebuildNote { cursor: record.cursor, session_id: None, message });
             }
         }
@@ -157,6 +177,23 @@ impl HubTasks {
         found.ok_or_else(|| format!("the task `{id}` was not submitted in this log"))
     }
 
+    /// Adds the tasks of a checkpoint whose earlier records were removed.
+    fn restore(&mut self, part: &CheckpointPart) {
+        for saved in &part.tasks {
+            let task = TaskLife::saved(saved);
+            if !self.by_id.contains_key(&task.id) {
+                self.by_id.insert(task.id.clone(), self.tasks.len());
+                self.tasks.push(task);
+            }
+        }
+        if part.end.is_some() && std::mem::take(&mut self.is_partial) {
+            self.compacted_ms = Some(part.at_ms);
+            // Tasks that were submitted during the checkpoint are before older ones.
+            self.tasks.sort_by_key(|task| task.number);
+            self.by_id = self.tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect();
+        }
+    }
+
     fn apply(&mut self, change: &Change) -> Result<(), String> {
         let at_ms = change.at_ms;
         let by = change.routing.as_ref().map_or("", |routing| routing.from_agent_id.as_str());
@@ -197,6 +234,7 @@ impl TaskLife {
             (true, true) => Destination::Copies,
         };
         TaskLife {
+            number: change.number,
             state: task.status.as_ref().map_or(TaskState::Submitted, hub::proto::a2a::TaskStatus::state),
             id: task.id,
             context_id: task.context_id,
@@ -217,7 +255,42 @@ impl TaskLife {
             dead_letter: false,
             finished_ms: None,
             forgotten_ms: None,
+            removed_attempts: 0,
         }
+    }
+
+    /// Returns a task of a checkpoint. Of its attempts, only the one in progress is known.
+    fn saved(saved: &SavedTask) -> TaskLife {
+        let change = Change {
+            number: saved.number,
+            at_ms: saved.submitted_ms,
+            routing: saved.routing.clone(),
+            trace_id: saved.trace_id.clone(),
+            span_id: saved.span_id.clone(),
+            ..Change::default()
+        };
+        let submitted = saved.submitted.clone().unwrap_or_default();
+        let mut task = TaskLife::of(&change, &submitted);
+        let update = submitted.task.and_then(|task| task.status).and_then(|status| status.update);
+        if task.state != TaskState::Submitted {
+            task.status_text = update.as_ref().and_then(first_text).unwrap_or_default().to_owned();
+        }
+        task.resume_token.clone_from(&saved.resume_token);
+        task.dead_letter = saved.dead_letter;
+        task.finished_ms = Some(saved.finished_ms).filter(|at_ms| *at_ms > 0);
+        task.removed_attempts = saved.attempt;
+        if let Some(claim) = saved.claim.as_ref().filter(|_| saved.held) {
+            task.removed_attempts = saved.attempt.saturating_sub(1);
+            task.claimed(claim, saved.claimed_ms);
+        }
+        task.rejections = (saved.rejections.iter())
+            .map(|rejection| Rejection {
+                agent: rejection.agent_id.clone(),
+                reason: rejection.reason.clone(),
+                at_ms: rejection.at_ms,
+            })
+            .collect();
+        task
     }
 
     /// Returns whether the state is final.
@@ -319,6 +392,7 @@ impl TaskLife {
             ("forgotten_ms", self.forgotten_ms.into()),
             ("deadline_ms", self.deadline_ms.into()),
             ("max_attempts", self.max_attempts.into()),
+            ("removed_attempts", self.removed_attempts.into()),
             ("trace_id", present(&self.trace_id)),
             ("span_id", present(&self.span_id)),
             ("attempts", self.attempts.iter().map(Attempt::to_data).collect()),

@@ -141,6 +141,18 @@ impl Ticket {
     pub const NONE: Ticket = Ticket(0);
     /// The ticket of everything appended so far.
     pub const ALL: Ticket = Ticket(u64::MAX);
+
+    /// Returns the ticket with a number: that of a record, counted from 1 in the order of appending.
+    #[must_use]
+    pub fn of_number(number: u64) -> Ticket {
+        Ticket(number)
+    }
+
+    /// Returns the number.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
+    }
 }
 
 /// The id and cursor of a written record.

@@ -49,6 +49,10 @@ fn summary(out: &mut String, hub: &HubTasks, paint: Paint) {
     let open = || hub.tasks.iter().filter(|task| !task.is_over());
     let leases = open().filter_map(TaskLife::held).filter(|attempt| attempt.lease.is_some()).count();
     let deadlines = open().filter(|task| task.deadline_ms.is_some()).count();
+    if let Some(at_ms) = hub.compacted_ms {
+        let said = format!("compacted: records before the checkpoint of {} were removed", rfc3339(at_ms));
+        let _ = writeln!(out, "  {}", paint.dim(&said));
+    }
     if leases + deadlines > 0 {
         let _ = writeln!(out, "  open: {}, {}", count(leases, "lease"), count(deadlines, "deadline"));
     }
@@ -77,6 +81,10 @@ fn write_task(out: &mut String, task: &TaskLife, paint: Paint, columns: usize) {
         facts.push(format!("part of {}", clean(&task.parent_id)));
     }
     let _ = writeln!(out, "  {}", paint.dim(&facts.join(" · ")));
+    if task.removed_attempts > 0 {
+        let said = format!("{} before the checkpoint", count(task.removed_attempts as usize, "attempt"));
+        let _ = writeln!(out, "  {}", paint.dim(&said));
+    }
     for attempt in &task.attempts {
         let said = attempt.in_words();
         let _ = writeln!(out, "  {}", fit(&said, columns.saturating_sub(2)));

@@ -18,6 +18,9 @@ use super::{Broker, BrokerCounters, TimerKind, WeightedQueue, payload};
 impl Broker {
     /// Applies the changes of a command that a store kept, and passes on the events that subscribers saw.
     pub fn replay(&mut self, batch: &ChangeBatch, mut seen: impl FnMut(Vec<RoutedEvent>)) {
+        if let Some(part) = &batch.checkpoint {
+            self.restore(part);
+        }
         for change in &batch.changes {
             self.apply(change);
             seen(self.events(change));
@@ -35,22 +38,23 @@ impl Broker {
 
     pub(super) fn keep_receipt(&mut self, receipt: KeptReceipt) {
         let key = (receipt.from_agent_id.clone(), receipt.message_id.clone());
-        self.receipt_order.push_back((receipt.at_ms, key.clone()));
+        // A checkpoint repeats older results after newer ones.
+        self.last_receipt += 1;
+        self.receipt_order.insert((receipt.at_ms, self.last_receipt), key.clone());
         self.receipts.insert(key, receipt);
         while self.receipts.len() > self.options.max_dedupe {
-            let Some((at_ms, oldest)) = self.receipt_order.pop_front() else { return };
+            let Some(((at_ms, _), oldest)) = self.receipt_order.pop_first() else { return };
             self.drop_receipt(at_ms, oldest);
         }
     }
 
     /// Drops the results that are older than the dedupe time.
     pub(super) fn drop_receipts(&mut self, now_ms: u64) {
-        while let Some((at_ms, _)) = self.receipt_order.front()
-            && at_ms.saturating_add(self.options.dedupe_ms) <= now_ms
+        while let Some(first) = self.receipt_order.first_entry()
+            && first.key().0.saturating_add(self.options.dedupe_ms) <= now_ms
         {
-            if let Some((at_ms, key)) = self.receipt_order.pop_front() {
-                self.drop_receipt(at_ms, key);
-            }
+            let ((at_ms, _), key) = first.remove_entry();
+            self.drop_receipt(at_ms, key);
         }
     }
 
@@ -101,7 +105,7 @@ impl Broker {
                         // A rejection is not an attempt.
                         entry.attempt -= u32::from(was_held && entry.attempt > 0);
                         let (agent_id, reason) = (requeued.agent_id.clone(), requeued.reason.clone());
-                        entry.rejections.push(Rejection { agent_id, reason });
+                        entry.rejections.push(Rejection { agent_id, reason, at_ms });
                     }
                     let task = Arc::make_mut(&mut entry.task);
                     let update = task.status.take().and_then(|status| status.update);
@@ -128,17 +132,12 @@ impl Broker {
         if let Some(status) = &mut task.status {
             status.update = task.history.first().cloned();
         }
-        let assignment = if !submitted.target.is_empty() {
-            Assignment::Inbox(submitted.target.clone())
-        } else if submitted.queue.is_empty() {
-            Assignment::Copies
-        } else {
-            Assignment::Queue(submitted.queue.clone())
-        };
+        let assignment = Assignment::of(&submitted.target, &submitted.queue);
         let id = task.id.clone();
         let entry = TaskEntry {
             number: change.number,
             event_id: change.event_id.clone(),
+            submitted_ms: change.at_ms,
             bytes: task.encoded_len(),
             task: Arc::new(task),
             assignment,
@@ -151,6 +150,7 @@ impl Broker {
             attempt: 0,
             worker: None,
             last_worker: String::new(),
+            claimed_ms: 0,
             lease_id: String::new(),
             lease_ms: 0,
             lease_until_ms: None,
@@ -264,6 +264,7 @@ impl Broker {
             entry.attempt = claimed.attempt;
             entry.worker = Some(claimed.agent_id.clone());
             entry.last_worker.clone_from(&claimed.agent_id);
+            entry.claimed_ms = at_ms;
             entry.lease_id.clone_from(&claimed.lease_id);
             entry.lease_ms = claimed.lease_ms;
             entry.lease_until_ms = Some(claimed.lease_until_ms).filter(|until| *until > 0);
@@ -303,7 +304,7 @@ impl Broker {
         self.set_timers(task_id);
     }
 
-    fn set_timers(&mut self, task_id: &str) {
+    pub(super) fn set_timers(&mut self, task_id: &str) {
         let redelivery_ms = self.options.redelivery_ms;
         let Some(entry) = self.tasks.get_mut(task_id) else { return };
         let is_open = !is_final(entry.state());

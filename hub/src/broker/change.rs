@@ -14,6 +14,9 @@ pub struct ChangeBatch {
     /// The result to repeat, if the command had a `message_id`.
     #[prost(message, optional, tag = "2")]
     pub receipt: Option<KeptReceipt>,
+    /// A part of a checkpoint, in place of changes.
+    #[prost(message, optional, tag = "3")]
+    pub checkpoint: Option<CheckpointPart>,
 }
 
 /// The first result for a `message_id`.
@@ -247,4 +250,145 @@ pub struct TaskIds {
     /// Whether the task was delivered again and is still not acknowledged.
     #[prost(bool, tag = "2")]
     pub redelivered: bool,
+}
+
+/// A part of a checkpoint: what the broker knows of some agents, results and tasks at its place in the sequence of
+/// batches. The parts of a checkpoint together contain everything that was known when it began and still is; what came
+/// later is in the changes between its parts.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct CheckpointPart {
+    /// Number of the last change before this part.
+    #[prost(uint64, tag = "1")]
+    pub last_number: u64,
+    /// Time, in milliseconds since 1970-01-01 UTC.
+    #[prost(uint64, tag = "2")]
+    pub at_ms: u64,
+    /// Whether a checkpoint begins here.
+    #[prost(bool, tag = "3")]
+    pub begins: bool,
+    /// The end of the checkpoint.
+    #[prost(message, optional, tag = "4")]
+    pub end: Option<CheckpointEnd>,
+    /// Registered agents.
+    #[prost(message, repeated, tag = "5")]
+    pub agents: Vec<AgentRecord>,
+    /// Results to repeat.
+    #[prost(message, repeated, tag = "6")]
+    pub receipts: Vec<KeptReceipt>,
+    /// Tasks.
+    #[prost(message, repeated, tag = "7")]
+    pub tasks: Vec<SavedTask>,
+}
+
+/// The end of a checkpoint.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct CheckpointEnd {
+    /// Position of its first part in the store.
+    #[prost(uint64, tag = "1")]
+    pub begun_at: u64,
+    /// The shares of the priorities of each queue.
+    #[prost(message, repeated, tag = "2")]
+    pub queues: Vec<SavedShares>,
+    /// Number of tasks in the checkpoint.
+    #[prost(uint64, tag = "3")]
+    pub tasks: u64,
+}
+
+/// The shares of the priorities of a queue: which of them is served next.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SavedShares {
+    /// Agent whose inbox it is.
+    #[prost(string, tag = "1")]
+    pub target: String,
+    /// Name of the queue.
+    #[prost(string, tag = "2")]
+    pub queue: String,
+    /// The pass of each level, from low to critical.
+    #[prost(uint64, repeated, tag = "3")]
+    pub passes: Vec<u64>,
+    /// The pass of the level that was served last.
+    #[prost(uint64, tag = "4")]
+    pub served: u64,
+}
+
+/// A task with the broker's own state.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SavedTask {
+    /// Its place in the order of submission.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    /// Id of the event of its submission.
+    #[prost(string, tag = "2")]
+    pub event_id: String,
+    /// Time of its submission, in milliseconds since 1970-01-01 UTC.
+    #[prost(uint64, tag = "3")]
+    pub submitted_ms: u64,
+    /// The task as it was submitted, with its present status, history and artifacts.
+    #[prost(message, optional, tag = "4")]
+    pub submitted: Option<SubmittedTask>,
+    /// Origin and target of its first message.
+    #[prost(message, optional, tag = "5")]
+    pub routing: Option<AgentEventMetadata>,
+    /// Trace of its first message.
+    #[prost(string, tag = "6")]
+    pub trace_id: String,
+    /// Span of its first message.
+    #[prost(string, tag = "7")]
+    pub span_id: String,
+    /// Copies of a broadcast task.
+    #[prost(string, repeated, tag = "8")]
+    pub copies: Vec<String>,
+    /// Number of attempts.
+    #[prost(uint32, tag = "9")]
+    pub attempt: u32,
+    /// The last claim; its agent may have lost the task.
+    #[prost(message, optional, tag = "10")]
+    pub claim: Option<ClaimedBy>,
+    /// Whether that agent has the task.
+    #[prost(bool, tag = "11")]
+    pub held: bool,
+    /// Resume token for a later attempt.
+    #[prost(string, tag = "12")]
+    pub resume_token: String,
+    /// The agents that rejected it.
+    #[prost(message, repeated, tag = "13")]
+    pub rejections: Vec<SavedRejection>,
+    /// Whether its agent has acknowledged it.
+    #[prost(bool, tag = "14")]
+    pub acknowledged: bool,
+    /// Time of the last delivery.
+    #[prost(uint64, tag = "15")]
+    pub delivered_ms: u64,
+    /// Whether every attempt was lost.
+    #[prost(bool, tag = "16")]
+    pub dead_letter: bool,
+    /// Time at which it was finished.
+    #[prost(uint64, tag = "17")]
+    pub finished_ms: u64,
+    /// Approximate size of the task.
+    #[prost(uint64, tag = "18")]
+    pub bytes: u64,
+    /// Present priority in its queue, from 0 to 3.
+    #[prost(uint32, tag = "19")]
+    pub level: u32,
+    /// Time since which it has that priority.
+    #[prost(uint64, tag = "20")]
+    pub since_ms: u64,
+    /// Time of the last claim.
+    #[prost(uint64, tag = "21")]
+    pub claimed_ms: u64,
+}
+
+/// An agent that rejected a task.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SavedRejection {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: String,
+    /// The reason and the details.
+    #[prost(string, tag = "2")]
+    pub reason: String,
+    /// Time, in milliseconds since 1970-01-01 UTC.
+    #[prost(uint64, tag = "3")]
+    pub at_ms: u64,
 }

@@ -6,13 +6,14 @@
 //! - [`change`]: the changes.
 //! - `step`: deciding which changes a command makes.
 //! - `apply`: applying a change to the state.
+//! - `checkpoint`: the state in parts, so that a store need not keep all changes.
 //! - `deliver`: from changes to the events that subscribers see.
 //! - `query`: reading tasks and statistics. `recent`: tasks by their last change.
 //! - `schedule`: queues with priorities.
 //! - [`task`]: tasks, and the transitions between their states.
 //! - `payload`: reading and writing the payload.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use change::{AgentRecord, KeptReceipt};
 pub(crate) use schedule::WeightedQueue;
@@ -22,6 +23,7 @@ use crate::proto::agenthub::AgentEventMetadata;
 
 mod apply;
 pub mod change;
+mod checkpoint;
 mod command;
 mod deliver;
 mod error;
@@ -33,6 +35,7 @@ mod schedule;
 mod step;
 pub mod task;
 
+pub use checkpoint::CheckpointCursor;
 pub use command::{
     Caller, Claim, ClaimedTask, Command, Level, ListTasks, Progress, Publish, PublishReceipt, PutArtifact, Register,
     Reject, Renew, Reply, TaskPage, TraceIds, UpdateStatus,
@@ -73,8 +76,10 @@ pub struct Broker {
     held: HashMap<String, BTreeSet<u64>>,
     timers: BTreeSet<(u64, TimerKind, u64)>,
     receipts: HashMap<(String, String), KeptReceipt>,
-    /// Keys of the receipts, the oldest first.
-    receipt_order: VecDeque<(u64, (String, String))>,
+    /// Keys of the receipts by time and place, the oldest first.
+    receipt_order: BTreeMap<(u64, u64), (String, String)>,
+    /// Place of the last receipt.
+    last_receipt: u64,
     counters: BrokerCounters,
     /// Number of tasks of each state of the wire.
     states: [usize; 9],
@@ -110,7 +115,8 @@ impl Broker {
             held: HashMap::new(),
             timers: BTreeSet::new(),
             receipts: HashMap::new(),
-            receipt_order: VecDeque::new(),
+            receipt_order: BTreeMap::new(),
+            last_receipt: 0,
             counters: BrokerCounters::default(),
             states: [0; 9],
             timed: [0; 3],

@@ -43,6 +43,8 @@ pub struct BrokerOptions {
     pub kept_events: usize,
     /// Approximate size of the events kept to resume subscriptions, in bytes.
     pub kept_bytes: usize,
+    /// Size by which a store grows until it is compacted, in bytes, in addition to twice the size of the state.
+    pub compact_bytes: u64,
 }
 
 impl Default for BrokerOptions {
@@ -68,6 +70,7 @@ impl Default for BrokerOptions {
             subscription_bytes: 16 << 20,
             kept_events: 65_536,
             kept_bytes: 64 << 20,
+            compact_bytes: 64 << 20,
         }
     }
 }

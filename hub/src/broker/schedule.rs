@@ -166,6 +166,37 @@ impl<T> WeightedQueue<T> {
         self.take(number, now_ms)
     }
 
+    /// Returns the present level of an item, and the time since which it has it.
+    pub(crate) fn level_of(&self, number: u64) -> Option<(usize, u64)> {
+        self.items.get(&number).map(|queued| (queued.current, queued.since_ms))
+    }
+
+    /// Adds an item that had a level since a time when it was saved.
+    pub(crate) fn restore(
+        &mut self,
+        number: u64,
+        lane: impl Into<Arc<str>>,
+        level: Level,
+        (current, since_ms): (usize, u64),
+        item: T,
+    ) {
+        self.push(number, lane, level, since_ms, item);
+        let Some(queued) = self.items.get(&number) else { return };
+        if self.heads[queued.current].contains(&number) {
+            self.lift(number, current.min(3), since_ms);
+        }
+    }
+
+    /// Returns the pass of each level, and that of the level that was served last.
+    pub(crate) fn shares(&self) -> ([u64; 4], u64) {
+        (self.passes, self.served)
+    }
+
+    /// Sets the passes.
+    pub(crate) fn set_shares(&mut self, passes: [u64; 4], served: u64) {
+        (self.passes, self.served) = (passes, served);
+    }
+
     /// Returns all items in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.items.iter().map(|(number, queued)| (*number, &queued.item))

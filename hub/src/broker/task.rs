@@ -53,6 +53,26 @@ pub enum Assignment {
     Copies,
 }
 
+impl Assignment {
+    /// Returns the destination that a stored task names: an agent, a queue, or, if both are empty, its copies.
+    pub(super) fn of(target: &str, queue: &str) -> Assignment {
+        match (target, queue) {
+            ("", "") => Assignment::Copies,
+            ("", queue) => Assignment::Queue(queue.to_owned()),
+            (target, _) => Assignment::Inbox(target.to_owned()),
+        }
+    }
+
+    /// Returns the agent and the queue, of which at most one is not empty.
+    pub(super) fn names(&self) -> (String, String) {
+        match self {
+            Assignment::Inbox(target) => (target.clone(), String::new()),
+            Assignment::Queue(queue) => (String::new(), queue.clone()),
+            Assignment::Copies => Default::default(),
+        }
+    }
+}
+
 /// An agent that rejected a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
@@ -60,6 +80,8 @@ pub struct Rejection {
     pub agent_id: String,
     /// The reason and the details.
     pub reason: String,
+    /// Time, in milliseconds since 1970-01-01 UTC.
+    pub at_ms: u64,
 }
 
 /// A task with the broker's own state.
@@ -69,6 +91,8 @@ pub struct TaskEntry {
     pub number: u64,
     /// Id of the event of its submission.
     pub event_id: String,
+    /// Time of its submission.
+    pub submitted_ms: u64,
     /// The task as agents see it, shared with the events that show it.
     pub task: Arc<Task>,
     /// Its destination.
@@ -91,6 +115,8 @@ pub struct TaskEntry {
     pub worker: Option<String>,
     /// Worker that had it last.
     pub last_worker: String,
+    /// Time of the last claim.
+    pub claimed_ms: u64,
     /// Id of the last lease.
     pub lease_id: String,
     /// Duration of the lease; 0 if the worker has none.

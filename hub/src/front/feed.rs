@@ -32,6 +32,15 @@ impl EventFeed {
         }
     }
 
+    /// Drops the events up to a change, of which some are missing.
+    pub(super) fn begin_after(&mut self, number: u64) {
+        while self.events.front().is_some_and(|event| event.number <= number) {
+            let Some(event) = self.events.pop_front() else { break };
+            self.bytes -= event.bytes;
+        }
+        self.dropped = self.dropped.max(number);
+    }
+
     /// Returns the events after a change; `None` if some of them are gone.
     pub(super) fn after(&self, number: u64) -> Option<impl Iterator<Item = &Arc<RoutedEvent>>> {
         let start = self.events.partition_point(|event| event.number <= number);

@@ -1,6 +1,7 @@
 //! [`Hub`]: the broker for many threads. It executes commands one after another, and delivers their events once the
 //! store has them, so that no agent sees a change that a crash could undo.
 //!
+//! - `compaction`: checkpoints of the state, and the removal of the batches that they replace.
 //! - `feed`: the events kept to resume subscriptions.
 //! - `follow`: the events of one task, and waiting for it.
 //! - `subscriber`: the buffer of a subscription.
@@ -10,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use runtime::ids::IdStream;
 use tokio::sync::Notify;
 
 use crate::broker::change::{AgentRecord, ChangeBatch, ChangeKind};
@@ -21,15 +23,18 @@ use crate::broker::{
 use crate::proto::a2a::Task;
 use crate::store::{Durability, MemoryStore, Store, StoreError};
 
+mod compaction;
 mod feed;
 mod follow;
 mod subscriber;
 mod subscription;
 
+pub use compaction::StoreStats;
 pub use follow::{FollowEnd, TaskFollower, is_settled};
 pub use subscriber::{SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
+use compaction::{CheckpointReader, Checkpoints};
 use feed::EventFeed;
 use follow::FollowerQueue;
 use subscriber::Subscriber;
@@ -63,8 +68,8 @@ struct HubInner {
 
 struct HubState {
     broker: Broker,
-    /// Events whose changes are not stored yet, with their number.
-    outbox: VecDeque<(u64, Vec<Arc<RoutedEvent>>)>,
+    /// The commands that are not known to be stored, the first of which follows `settled`.
+    outbox: VecDeque<UnsettledCommand>,
     appended: u64,
     /// Number of the last command that is known to be stored.
     settled: u64,
@@ -76,14 +81,25 @@ struct HubState {
     /// Signals for the workers that wait for a task of a queue.
     work: HashMap<Assignment, Arc<Notify>>,
     last_ms: u64,
+    /// Source of the ids of events and leases.
+    ids: IdStream,
+    checkpoints: Checkpoints,
     failed: Option<BrokerError>,
+}
+
+/// A command whose changes are not known to be stored.
+struct UnsettledCommand {
+    /// Number of its batch in the store; 0 if it is stored.
+    batch: u64,
+    events: Vec<Arc<RoutedEvent>>,
 }
 
 impl Hub {
     /// Creates a hub whose state is lost with the process.
     #[must_use]
     pub fn memory(options: BrokerOptions) -> Hub {
-        Hub::create(Box::new(MemoryStore), Broker::new(options), None, Box::new(wall_clock))
+        let feed = EventFeed::new(options.kept_events, options.kept_bytes);
+        Hub::create(Box::new(MemoryStore), Broker::new(options), feed, Checkpoints::default(), Box::new(wall_clock))
     }
 
     /// Opens a hub with the state of a store. Waits for the disk.
@@ -101,16 +117,24 @@ impl Hub {
     pub fn open_with_clock(store: Box<dyn Store>, options: BrokerOptions, clock: HubClock) -> Result<Hub, StoreError> {
         let mut feed = EventFeed::new(options.kept_events, options.kept_bytes);
         let mut broker = Broker::new(options);
+        let mut reader = CheckpointReader::default();
         store.replay(&mut |batch| {
+            reader.take(&*store, batch);
             broker.replay(batch, |events| feed.extend(events.into_iter().map(Arc::new).collect()));
         })?;
+        let (checkpoints, missing) = reader.finish()?;
+        feed.begin_after(missing);
         broker.reset_counters();
-        Ok(Hub::create(store, broker, Some(feed), clock))
+        Ok(Hub::create(store, broker, feed, checkpoints, clock))
     }
 
-    fn create(store: Box<dyn Store>, broker: Broker, feed: Option<EventFeed>, clock: HubClock) -> Hub {
-        let options = broker.options();
-        let feed = feed.unwrap_or_else(|| EventFeed::new(options.kept_events, options.kept_bytes));
+    fn create(
+        store: Box<dyn Store>,
+        broker: Broker,
+        feed: EventFeed,
+        checkpoints: Checkpoints,
+        clock: HubClock,
+    ) -> Hub {
         let state = HubState {
             broker,
             outbox: VecDeque::new(),
@@ -122,6 +146,9 @@ impl Hub {
             followers: HashMap::new(),
             work: HashMap::new(),
             last_ms: 0,
+            // The system's randomness is asked once: ids need to be unique, not secret.
+            ids: IdStream::new(uuid::Uuid::now_v7().as_u64_pair().1, "hub"),
+            checkpoints,
             failed: None,
         };
         Hub(Arc::new(HubInner {
@@ -248,9 +275,13 @@ impl Hub {
         state.end_followers(&FollowEnd::Closed);
     }
 
-    /// Returns a future that handles leases, deadlines and redelivery. It ends with the last clone of the hub.
+    /// Returns a future that handles leases, deadlines and redelivery, and compacts the store. It ends with the last
+    /// clone of the hub.
     pub fn drive(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
-        drive(Arc::downgrade(&self.0))
+        let (timers, compaction) = (drive(Arc::downgrade(&self.0)), compaction::run(Arc::downgrade(&self.0)));
+        async move {
+            tokio::join!(timers, compaction);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HubState> {
@@ -272,8 +303,9 @@ impl Hub {
         // The clock may be set back; leases and the order of events must not notice.
         state.last_ms = state.last_ms.max((self.0.clock)());
         let next = state.broker.next_timer_ms();
-        let mut ids = || uuid::Uuid::now_v7().simple().to_string();
-        let Executed { reply, batch, events } = state.broker.execute(caller, command, state.last_ms, &mut ids);
+        let (now_ms, ids) = (state.last_ms, &mut state.ids);
+        let mut ids = || ids.draw(now_ms).simple().to_string();
+        let Executed { reply, batch, events } = state.broker.execute(caller, command, now_ms, &mut ids);
         if state.broker.next_timer_ms().is_some_and(|at_ms| next.is_none_or(|next| at_ms < next)) {
             self.0.timers.notify_one();
         }
@@ -284,24 +316,28 @@ impl Hub {
         for change in &batch.changes {
             state.signal_work(change.kind.as_ref());
         }
-        state.appended += 1;
-        state.outbox.push_back((state.appended, events.into_iter().map(Arc::new).collect()));
         // Inside the lock: the order in the store is that of the commands.
-        let durability = self.0.store.append(batch);
-        if let (Durability::Done, true) = (durability, state.appended == state.settled + 1) {
+        let batch = match self.0.store.append(batch) {
+            Durability::Done => 0,
+            Durability::Pending(number) => number,
+        };
+        state.appended += 1;
+        state.outbox.push_back(UnsettledCommand { batch, events: events.into_iter().map(Arc::new).collect() });
+        if batch == 0 && state.outbox.len() == 1 {
             state.deliver();
             return Ok((reply, None));
         }
         Ok((reply, Some(state.appended)))
     }
 
-    /// Waits until a command is stored, and delivers its events.
+    /// Waits until a command is stored, and delivers the events of all that are.
     ///
-    /// One caller waits for everything that is appended, and the others for that caller: the store's thread wakes one
-    /// task for each batch that it writes.
+    /// One caller waits for the store, and the others for that caller: the store's thread wakes one task for each batch
+    /// of records that it writes. The caller waits for its own command only, the first of those that wait, so that the
+    /// others of the same write go on while the next one is written.
     async fn settle(&self, number: u64) -> Result<(), BrokerError> {
         let _settling = self.0.settling.lock().await;
-        let (appended, durability) = {
+        let batch = {
             let state = self.lock();
             if state.settled >= number {
                 return Ok(());
@@ -309,18 +345,19 @@ impl Hub {
             if let Some(error) = &state.failed {
                 return Err(error.clone());
             }
-            (state.appended, self.0.store.settled())
+            let place = usize::try_from(number - state.settled - 1).unwrap_or(usize::MAX);
+            state.outbox.get(place).map_or(0, |command| command.batch)
         };
-        let stored = match durability {
-            Durability::Done => Ok(()),
-            Durability::Later(stored) => stored.await,
-        };
+        let stored = if batch == 0 { Ok(0) } else { self.0.store.stored(batch).await };
         let mut state = self.lock();
-        let Err(error) = stored else {
-            while state.settled < appended {
-                state.deliver();
+        let error = match stored {
+            Ok(upto) => {
+                while state.settled < number || state.outbox.front().is_some_and(|first| first.batch <= upto) {
+                    state.deliver();
+                }
+                return Ok(());
             }
-            return Ok(());
+            Err(error) => error,
         };
         let error =
             BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
@@ -351,10 +388,7 @@ impl HubState {
     /// Delivers the events of the next command, whose changes are stored.
     fn deliver(&mut self) {
         self.settled += 1;
-        if self.outbox.front().is_none_or(|(number, _)| *number > self.settled) {
-            return;
-        }
-        let Some((_, events)) = self.outbox.pop_front() else { return };
+        let Some(UnsettledCommand { events, .. }) = self.outbox.pop_front() else { return };
         for subscriber in self.subscribers.values() {
             events.iter().for_each(|event| subscriber.offer(event, self.last_ms));
         }

@@ -70,8 +70,8 @@ impl EventSubscription {
             buffer.past = past;
             if past.is_none() && subscriber.is_for_tasks() {
                 // Tasks that are not stored yet arrive as events.
-                let unsettled =
-                    state.outbox.front().and_then(|(_, events)| events.first()).map_or(u64::MAX, |e| e.number);
+                let mut unsettled = state.outbox.iter().filter_map(|command| command.events.first());
+                let unsettled = unsettled.next().map_or(u64::MAX, |event| event.number);
                 let waiting = state.broker.waiting_for(&agent_id);
                 buffer.backlog = waiting.into_iter().filter(|number| *number < unsettled).collect();
                 buffer.backlog_from = buffer.backlog.iter().copied().min().unwrap_or(u64::MAX);

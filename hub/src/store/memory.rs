@@ -2,7 +2,7 @@
 
 use crate::broker::change::ChangeBatch;
 
-use super::{Durability, Store, StoreError};
+use super::{Durability, Store, StoreError, StoreFuture};
 
 /// A store that keeps nothing: the state is lost with the process.
 #[derive(Debug, Clone, Copy, Default)]
@@ -13,8 +13,8 @@ impl Store for MemoryStore {
         Durability::Done
     }
 
-    fn settled(&self) -> Durability {
-        Durability::Done
+    fn stored(&self, number: u64) -> StoreFuture<u64> {
+        Box::pin(async move { Ok(number) })
     }
 
     fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -20,7 +21,7 @@ use crate::broker::change::{Change, ChangeBatch, ChangeKind};
 use crate::broker::payload::state_name;
 use crate::proto::a2a::TaskStatus;
 
-use super::{Durability, Store, StoreError};
+use super::{Durability, Store, StoreError, StoreFuture, TrimmableStore};
 
 /// Number of records that are read at a time.
 const PAGE: usize = 1_000;
@@ -31,6 +32,8 @@ pub struct SqliteStore {
     path: PathBuf,
     /// Names of the kinds of records, by their last word.
     kinds: Mutex<HashMap<&'static str, Arc<str>>>,
+    /// Approximate size of the batches appended and replayed.
+    written: AtomicU64,
     _lock: LockFile,
 }
 
@@ -42,7 +45,8 @@ impl SqliteStore {
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteStore, StoreError> {
         let path = path.into();
         let lock = LockFile::beside(&path).map_err(|error| locked(&path, &error))?;
-        Ok(SqliteStore { log: SqliteLog::open(&path, options)?, path, kinds: Mutex::default(), _lock: lock })
+        let log = SqliteLog::open(&path, options)?;
+        Ok(SqliteStore { log, path, kinds: Mutex::default(), written: AtomicU64::new(0), _lock: lock })
     }
 
     fn kind(&self, word: &'static str) -> Arc<str> {
@@ -50,9 +54,28 @@ impl SqliteStore {
         kinds.entry(word).or_insert_with(|| Topic::Hub.kind(word).into()).clone()
     }
 
-    fn durable(&self, upto: Ticket) -> Durability {
-        let settled = self.log.settled(upto);
-        Durability::Later(Box::pin(async move { settled.await.map_err(StoreError::Log) }))
+    /// Returns the event log.
+    #[must_use]
+    pub fn log(&self) -> &SqliteLog {
+        &self.log
+    }
+
+    /// Returns the record of a batch; `None` if it is empty.
+    fn record(&self, batch: ChangeBatch) -> Option<NewRecord> {
+        let (word, at_ms) = match (&batch.checkpoint, batch.changes.first()) {
+            (Some(part), _) => ("checkpoint", part.at_ms),
+            (None, Some(first)) => (word(first), first.at_ms),
+            (None, None) => return None,
+        };
+        let payload = StoredBatch::new(batch);
+        self.written.fetch_add(payload.weight(0) as u64, Ordering::Relaxed);
+        Some(NewRecord {
+            topic: Topic::Hub.into(),
+            kind: self.kind(word),
+            occurred_at_ms: at_ms,
+            payload: RecordPayload::of(payload),
+            headers: Data::Nil,
+        })
     }
 }
 
@@ -66,19 +89,16 @@ fn locked(path: &Path, error: &LockError) -> StoreError {
 
 impl Store for SqliteStore {
     fn append(&self, batch: ChangeBatch) -> Durability {
-        let Some(first) = batch.changes.first() else { return Durability::Done };
-        let record = NewRecord {
-            topic: Topic::Hub.into(),
-            kind: self.kind(word(first)),
-            occurred_at_ms: first.at_ms,
-            payload: RecordPayload::of(StoredBatch::new(batch)),
-            headers: Data::Nil,
-        };
-        self.durable(self.log.put(record))
+        let Some(record) = self.record(batch) else { return Durability::Done };
+        Durability::Pending(self.log.put(record).number())
     }
 
-    fn settled(&self) -> Durability {
-        self.durable(Ticket::ALL)
+    fn stored(&self, number: u64) -> StoreFuture<u64> {
+        let log = self.log.clone();
+        Box::pin(async move {
+            log.settled(Ticket::of_number(number)).await?;
+            Ok(log.settled_upto().number())
+        })
     }
 
     fn replay(&self, each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
@@ -93,10 +113,41 @@ impl Store for SqliteStore {
                     path: self.path.display().to_string(),
                     cursor: record.cursor,
                 })?;
+                self.written.fetch_add(weight(&batch, batch.encoded_len()) as u64, Ordering::Relaxed);
                 each(&batch);
             }
         }
     }
+
+    fn trimmable(&self) -> Option<&dyn TrimmableStore> {
+        Some(self)
+    }
+}
+
+impl TrimmableStore for SqliteStore {
+    fn place(&self, batch: ChangeBatch) -> StoreFuture<u64> {
+        let Some(record) = self.record(batch) else { return Box::pin(async { Ok(0) }) };
+        let placed = self.log.place(record);
+        Box::pin(async move { Ok(placed.await?.cursor) })
+    }
+
+    fn trim(&self, before: u64) -> StoreFuture<u64> {
+        let trimmed = self.log.trim(Topic::Hub.into(), before);
+        Box::pin(async move { Ok(trimmed.await?) })
+    }
+
+    fn written_bytes(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    fn size(&self) -> u64 {
+        self.log.size()
+    }
+}
+
+/// Returns the approximate size of a batch in the file.
+fn weight(batch: &ChangeBatch, encoded: usize) -> usize {
+    encoded / 3 * 4 + 128 * batch.changes.len()
 }
 
 /// Returns the changes in a record of the topic `hub.change`; `None` if it is damaged.
@@ -128,7 +179,7 @@ impl PayloadSource for StoredBatch {
     }
 
     fn weight(&self, _place: usize) -> usize {
-        self.length / 3 * 4 + 128 * self.batch.changes.len()
+        weight(&self.batch, self.length)
     }
 
     fn write_json(&self, _place: usize, json: &mut Vec<u8>) {

@@ -10,7 +10,7 @@ use hub::broker::{
 };
 use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::agent_event::Payload;
-use hub::store::{Durability, MemoryStore, Store, StoreError};
+use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
 use hub::{EventSubscription, FollowEnd, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 use tokio::sync::oneshot;
 
@@ -394,25 +394,28 @@ async fn leases_end_without_any_command() {
 
 /// A store whose writes are confirmed when the test says so.
 #[derive(Clone, Default)]
-struct SlowStore(Arc<Mutex<Vec<Confirmation>>>);
+struct SlowStore {
+    appended: Arc<AtomicU64>,
+    waiting: Arc<Mutex<Vec<Confirmation>>>,
+}
 
 type Confirmation = oneshot::Sender<Result<(), StoreError>>;
 
 impl SlowStore {
     fn confirm(&self, result: &Result<(), StoreError>) {
-        self.0.lock().unwrap().drain(..).for_each(|waiting| waiting.send(result.clone()).unwrap_or_default());
+        self.waiting.lock().unwrap().drain(..).for_each(|waiting| waiting.send(result.clone()).unwrap_or_default());
     }
 }
 
 impl Store for SlowStore {
     fn append(&self, _batch: ChangeBatch) -> Durability {
-        self.settled()
+        Durability::Pending(self.appended.fetch_add(1, Ordering::SeqCst) + 1)
     }
 
-    fn settled(&self) -> Durability {
+    fn stored(&self, number: u64) -> StoreFuture<u64> {
         let (sender, receiver) = oneshot::channel();
-        self.0.lock().unwrap().push(sender);
-        Durability::Later(Box::pin(async move { receiver.await.unwrap() }))
+        self.waiting.lock().unwrap().push(sender);
+        Box::pin(async move { receiver.await.unwrap().map(|()| number) })
     }
 
     fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 
 mod common;
 
+mod compaction;
 mod crash;
 mod delivery;
 mod model;

@@ -108,6 +108,49 @@ impl SqliteLog {
         self.0.shared.backlog()
     }
 
+    /// Returns the ticket of the last record that is settled: written, or reported to its emitter as not written.
+    #[must_use]
+    pub fn settled_upto(&self) -> Ticket {
+        Ticket(self.0.shared.settled())
+    }
+
+    /// Returns the number of transactions that this log has written.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.0.shared.commits()
+    }
+
+    /// Returns the size of the file and its write-ahead log, in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let size = |path: &Path| std::fs::metadata(path).map_or(0, |found| found.len());
+        size(&self.0.path) + size(&open::beside(&self.0.path, "-wal"))
+    }
+
+    /// Appends a record, and returns a future of its position. If the record cannot be written, it is dropped.
+    pub fn place(
+        &self,
+        record: NewRecord,
+    ) -> impl Future<Output = Result<RecordPosition, LogError>> + Send + 'static + use<> {
+        EmitWait::new(self.0.shared.clone(), record)
+    }
+
+    /// Removes the records of a topic before a cursor, in steps between the batches that are written. Returns a future
+    /// of their number. Their space in the file is used again; the file does not get smaller. If the log is closed
+    /// meanwhile, some records stay.
+    pub fn trim(
+        &self,
+        topic: Arc<str>,
+        before: u64,
+    ) -> impl Future<Output = Result<u64, LogError>> + Send + 'static + use<> {
+        let done = self.0.shared.trim(topic, before);
+        let path = self.0.path.clone();
+        async move {
+            let closed = || LogError::NotWritten { path, why: "the log was closed".to_owned() };
+            done.await.unwrap_or_else(|_| Err(closed()))
+        }
+    }
+
     /// Reads the file once everything appended here can be read. Waits for the disk.
     ///
     /// # Errors

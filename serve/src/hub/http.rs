@@ -233,5 +233,8 @@ impl Probed for HubHttp {
 
     fn expose(&self, to: &mut Exposition) {
         metrics::expose(&self.hub.stats(), &self.health, to);
+        if let Some(store) = self.hub.store_stats() {
+            metrics::expose_store(&store, to);
+        }
     }
 }

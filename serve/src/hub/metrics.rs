@@ -1,5 +1,6 @@
 //! The metrics of a hub. Labels have fixed values: names of queues and agents come from clients.
 
+use hub::StoreStats;
 use hub::broker::HubStats;
 use hub::proto::a2a::TaskState;
 
@@ -37,6 +38,20 @@ pub(super) fn expose(stats: &HubStats, health: &HealthCounts, to: &mut Expositio
     to.value("harn_hub_dead_letters_total", "counter", "Tasks that failed in every attempt.", stats.dead_letters);
     let help = "Tasks that failed because of their deadline.";
     to.value("harn_hub_deadlines_exceeded_total", "counter", help, stats.deadlines_exceeded);
+}
+
+/// Writes the metrics of a store in a file.
+pub(super) fn expose_store(store: &StoreStats, to: &mut Exposition) {
+    to.value("harn_hub_store_bytes", "gauge", "Size of the store's file and write-ahead log.", store.bytes);
+    let help = "Checkpoints of the store since the process began.";
+    to.value("harn_hub_checkpoints_total", "counter", help, store.checkpoints);
+    if let Some(at_ms) = store.last_checkpoint_ms {
+        let help = "Time of the last checkpoint, in seconds since 1970-01-01 UTC.";
+        to.value("harn_hub_last_checkpoint_timestamp_seconds", "gauge", help, at_ms / 1_000);
+        to.value("harn_hub_checkpoint_bytes", "gauge", "Size of the last checkpoint.", store.checkpoint_bytes);
+    }
+    let help = "Records that checkpoints replaced and that were removed.";
+    to.value("harn_hub_removed_records_total", "counter", help, store.removed);
 }
 
 /// Returns the name of a state of the wire, such as `working`.

@@ -1,4 +1,4 @@
-//! Writing one batch to the file, as a whole or not at all.
+//! Writing one batch to the file, as a whole or not at all, and removing old records.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,6 +9,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction, Tran
 use crate::event_log::{NewRecord, RUN_ID, RecordPosition};
 
 use super::row::{encode, stored};
+
+/// Maximum number of records that are removed at a time: batches wait meanwhile.
+const REMOVED: u32 = 500;
 
 /// The counters of a topic within this transaction.
 struct TopicCounters {
@@ -58,6 +61,20 @@ fn write<'a>(
     }
     transaction.prepare_cached("UPDATE head SET last_cursor = ?")?.execute([stored(cursor)])?;
     Ok(places)
+}
+
+/// Removes the oldest records of a topic before a cursor, up to a number. Returns how many they are, and whether more
+/// may follow.
+pub(super) fn trim(connection: &Connection, topic: &str, before: u64) -> rusqlite::Result<(u64, bool)> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let removed = transaction
+        .prepare_cached(
+            "DELETE FROM records WHERE cursor IN (SELECT cursor FROM records \
+             WHERE topic = (SELECT key FROM topics WHERE name = ?) AND cursor < ? ORDER BY cursor LIMIT ?)",
+        )?
+        .execute(params![topic, stored(before), REMOVED])?;
+    transaction.commit()?;
+    Ok((removed as u64, removed >= REMOVED as usize))
 }
 
 fn put(

@@ -13,6 +13,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use tokio::sync::oneshot;
+
 use crate::event_log::reservation::ReservationStore;
 use crate::event_log::{LogError, LogReservation, NewRecord, RecordPosition};
 
@@ -46,6 +48,15 @@ pub(super) type PositionSlot = Arc<Mutex<Option<Result<RecordPosition, LogError>
 /// Stores a reply for its waiter.
 pub(super) fn answer(reply: &PositionSlot, result: Result<RecordPosition, LogError>) {
     *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+}
+
+/// A request to remove the records of a topic before a cursor.
+pub(super) struct TrimRequest {
+    pub(super) topic: Arc<str>,
+    pub(super) before: u64,
+    /// Number of records removed so far.
+    pub(super) removed: u64,
+    done: oneshot::Sender<Result<u64, LogError>>,
 }
 
 /// State shared by the writer and the appending threads.
@@ -92,6 +103,12 @@ struct WriteQueueState {
     /// Whether the writer sleeps.
     idle: bool,
     closing: bool,
+    /// Requests to remove old records, the first of which is being worked on.
+    trims: VecDeque<TrimRequest>,
+    /// Whether the writer's last step removed records, so that waiting ones are next.
+    trimmed: bool,
+    /// Number of batches written.
+    commits: u64,
     /// Written records, to be freed by the threads that created them, because memory is counted per thread.
     spent: Vec<QueuedRecord>,
 }
@@ -141,6 +158,9 @@ impl WriteQueueState {
         let why = self.ended.get_or_insert(why).clone();
         let lost = self.as_lost(&why);
         self.queued = 0;
+        for request in std::mem::take(&mut self.trims) {
+            let _ = request.done.send(Err(why.clone()));
+        }
         for item in std::mem::take(&mut self.queue) {
             if let Some(reply) = &item.reply {
                 answer(reply, Err(lost.clone()));
@@ -158,6 +178,8 @@ impl WriteQueueState {
 pub(super) enum WriterStep {
     /// It writes the given records.
     Write,
+    /// It removes some records.
+    Trim(TrimRequest),
     /// It checks whether another process has written.
     Look,
     /// It ends, because all is written or writing is impossible.
@@ -263,6 +285,43 @@ impl WriteQueue {
         ticket
     }
 
+    /// Requests the removal of the records of a topic before a cursor. The receiver gets their number.
+    pub(super) fn trim(&self, topic: Arc<str>, before: u64) -> oneshot::Receiver<Result<u64, LogError>> {
+        let (done, receiver) = oneshot::channel();
+        let mut state = self.lock();
+        match &state.ended {
+            Some(why) => drop(done.send(Err(why.clone()))),
+            None => state.trims.push_back(TrimRequest { topic, before, removed: 0, done }),
+        }
+        if std::mem::take(&mut state.idle) {
+            self.work.notify_one();
+        }
+        receiver
+    }
+
+    /// Records that a step of a removal was taken. It is continued unless it failed or nothing is left.
+    pub(super) fn trimmed(&self, mut request: TrimRequest, step: Result<(u64, bool), LogError>) {
+        match step {
+            Ok((removed, true)) => {
+                request.removed += removed;
+                self.lock().trims.push_front(request);
+            }
+            // The caller may have stopped waiting.
+            Ok((removed, false)) => drop(request.done.send(Ok(request.removed + removed))),
+            Err(error) => drop(request.done.send(Err(error))),
+        }
+    }
+
+    /// Returns the number of settled tickets.
+    pub(super) fn settled(&self) -> u64 {
+        self.lock().settled
+    }
+
+    /// Returns the number of batches written.
+    pub(super) fn commits(&self) -> u64 {
+        self.lock().commits
+    }
+
     fn block<'a>(&self, mut state: MutexGuard<'a, WriteQueueState>) -> MutexGuard<'a, WriteQueueState> {
         state.blocked += 1;
         state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -314,8 +373,16 @@ impl WriteQueue {
             }
             let rests = state.failing.is_some() && !state.urged && start.elapsed() < REST;
             let has_work = !pending.is_empty() || !state.queue.is_empty();
+            // Removals and batches take turns. A removal waits while the file cannot be written, and the end does not
+            // wait for it.
+            let may_trim = state.failing.is_none() && !state.closing && !(has_work && state.trimmed);
+            if may_trim && let Some(request) = state.trims.pop_front() {
+                state.trimmed = true;
+                return WriterStep::Trim(request);
+            }
             if has_work && !rests {
                 state.urged = false;
+                state.trimmed = false;
                 self.fill(&mut state, pending);
                 return WriterStep::Write;
             }
@@ -347,6 +414,7 @@ impl WriteQueue {
         let (woken, old) = {
             let mut state = self.lock();
             state.settled = upto;
+            state.commits += 1;
             state.failing = None;
             // No caller may append any more, so spent items must not pile up.
             let old = std::mem::replace(&mut state.spent, std::mem::take(batch));

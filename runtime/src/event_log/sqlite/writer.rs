@@ -14,10 +14,10 @@ use rusqlite::Connection;
 use crate::event_log::{LogError, RecordPosition};
 
 use super::SqliteOptions;
-use super::commit::commit;
+use super::commit::{commit, trim};
 use super::open::not_written;
 use super::presence::FilePresence;
-use super::queue::{QueuedRecord, WriteQueue, WriterStep, answer};
+use super::queue::{QueuedRecord, TrimRequest, WriteQueue, WriterStep, answer};
 
 struct Writer {
     connection: Connection,
@@ -75,6 +75,7 @@ impl Writer {
         loop {
             match self.shared.next_step(&mut self.pending) {
                 WriterStep::Write => self.write(),
+                WriterStep::Trim(request) => self.trim(request),
                 WriterStep::Look => self.look(),
                 WriterStep::End => return,
             }
@@ -103,6 +104,14 @@ impl Writer {
         // Records written to a file that can no longer be opened are not acknowledged.
         self.presence.check()?;
         Ok(places)
+    }
+
+    fn trim(&mut self, request: TrimRequest) {
+        let step = self.presence.check().and_then(|()| {
+            let removed = trim(&self.connection, &request.topic, request.before);
+            removed.map_err(|error| not_written(&self.path, &error, self.timeout))
+        });
+        self.shared.trimmed(request, step);
     }
 
     fn give_back(&mut self, error: LogError) {

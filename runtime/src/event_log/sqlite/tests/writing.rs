@@ -121,3 +121,46 @@ fn many_in_flight_share_commits_and_each_learns_its_own_place() {
     let places: Vec<u64> = waits.into_iter().map(|wait| block_on(wait.get()).unwrap().id).collect();
     assert_eq!(places, (1..=512).collect::<Vec<_>>());
 }
+
+#[test]
+fn old_records_of_a_topic_are_removed_and_their_numbers_are_not_used_again() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    for number in 0..1_300 {
+        log.append(record(if number % 13 == 0 { "b" } else { "a" }, "x"));
+    }
+    let place = block_on(log.place(record("a", "x"))).unwrap();
+    assert_eq!((place.id, place.cursor), (1_201, 1_301));
+    assert_eq!(block_on(log.trim("a".into(), place.cursor)).unwrap(), 1_200);
+    assert_eq!(block_on(log.trim("a".into(), place.cursor)).unwrap(), 0);
+    assert_eq!(block_on(log.trim("unknown".into(), u64::MAX)).unwrap(), 0);
+    let left = log.read(&RecordFilter::topic("a"), 10).unwrap();
+    assert_eq!(left.iter().map(|record| record.cursor).collect::<Vec<_>>(), [1_301]);
+    assert_eq!(log.read(&RecordFilter::topic("b"), 1_000).unwrap().len(), 100);
+    assert_eq!(block_on(log.trim("a".into(), u64::MAX)).unwrap(), 1);
+    assert_eq!(emit(&log, "a"), RecordPosition { id: 1_202, cursor: 1_302 });
+    let size = log.size();
+    assert!(size > 100_000, "{size}");
+    drop(log);
+    assert_eq!(emit(&folder.log(), "a"), RecordPosition { id: 1_203, cursor: 1_303 });
+}
+
+#[test]
+fn removals_and_batches_take_turns_and_commits_are_counted() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    append(&log, 3_000);
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    let before = log.commits();
+    let removed = log.trim("a".into(), 2_501);
+    append(&log, 10);
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    assert!((1..=10).contains(&(log.commits() - before)), "{}", log.commits() - before);
+    assert_eq!(block_on(removed).unwrap(), 2_500);
+    assert_eq!(all(&log).len(), 510);
+    // A log that is closed does not wait for a removal.
+    let abandoned = log.trim("a".into(), u64::MAX);
+    drop(log);
+    let ended = block_on(abandoned);
+    assert!(matches!(ended, Ok(510) | Err(LogError::NotWritten { .. })), "{ended:?}");
+}
