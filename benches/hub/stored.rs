@@ -126,16 +126,21 @@ fn bare(path: &Path, commits: usize, payload: usize) -> f64 {
         // The transactions have the same size, but for one record.
         while written < COUNT * commit / commits {
             written += 1;
-            let row = params![written, 1, written, "hub.change.task_submitted", body, None::<&str>, 0, None::<&str>];
+            let id = number(written);
+            let row = params![id, 1, id, "hub.change.task_submitted", body, None::<&str>, 0, None::<&str>];
             insert.execute(row).expect("a row");
         }
         drop(insert);
-        let mut update = |sql: &str| {
-            transaction.prepare_cached(sql).expect("a statement").execute([written]).expect("a counter");
+        let update = |sql: &str| {
+            transaction.prepare_cached(sql).expect("a statement").execute([number(written)]).expect("a counter");
         };
         update("UPDATE topics SET last_id = ? WHERE key = 1");
         update("UPDATE head SET last_cursor = ?");
         transaction.commit().expect("a commit");
     }
     COUNT as f64 / start.elapsed().as_secs_f64()
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).expect("a number of the file")
 }

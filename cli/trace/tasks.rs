@@ -121,7 +121,7 @@ impl HubTasks {
             return;
         };
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.is_partial = batch.changes.first().is_none_or(|change| change.number != 1);
+            self.is_partial = !batch.is_first();
         }
         if let Some(part) = &batch.checkpoint {
             self.restore(part);

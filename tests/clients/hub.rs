@@ -11,6 +11,10 @@ mod wire;
 
 use crate::harn::{root, scratch};
 use crate::packages::python;
+use hub::Hub;
+use hub::broker::BrokerOptions;
+use hub::store::SqliteStore;
+use runtime::event_log::SqliteOptions;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -299,6 +303,8 @@ fn a_trace_shows_the_tasks_of_a_hub() {
         "harn_hub_leases 1",
         "harn_hub_deadlines 1",
         "harn_hub_attempts_total 5",
+        "harn_hub_checkpoints_total 0",
+        "harn_hub_removed_records_total 0",
     ] {
         assert!(metrics.lines().any(|found| found == line), "{line}\n{metrics}");
     }
@@ -376,6 +382,33 @@ fn a_trace_shows_the_tasks_of_a_hub() {
     let copy: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(copy["tasks"], document["tasks"]);
     assert_eq!(copy["notes"][0]["message"], "the record is not a batch of a hub's changes");
+
+    // A compacted store has the same tasks, and counts their earlier attempts.
+    let store = SqliteStore::open(folder.join("hub.db"), &SqliteOptions::default()).unwrap();
+    let broker = Hub::open(Box::new(store), BrokerOptions::default()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        broker.compact().await.unwrap();
+        broker.compact().await.unwrap();
+    });
+    assert!(broker.store_stats().unwrap().removed > 15);
+    drop(broker);
+    let compacted: serde_json::Value = serde_json::from_str(&traced(&folder, &["--json"])).unwrap();
+    assert_eq!(compacted["notes"], serde_json::json!([]));
+    let kept = compacted["tasks"].as_array().unwrap();
+    assert_eq!(kept.len(), 6);
+    for (before, after) in tasks.iter().zip(kept) {
+        let keys =
+            ["task_id", "state", "status_text", "queue", "priority", "submitted_ms", "finished_ms", "rejections"];
+        keys.iter().for_each(|key| assert_eq!(before[key], after[key], "{key} of {}", before["task_id"]));
+    }
+    let removed: Vec<_> = kept.iter().map(|task| task["removed_attempts"].clone()).collect();
+    assert_eq!(serde_json::Value::from(removed), serde_json::json!([2, 1, 1, 0, 0, 0]));
+    assert_eq!(kept[3]["attempts"], task("held")["attempts"]);
+    let text = traced(&folder, &[]);
+    for part in ["  compacted: records before the checkpoint of 2", "\n  2 attempts before the checkpoint\n"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
 }
 
 #[test]

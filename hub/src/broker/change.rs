@@ -19,6 +19,17 @@ pub struct ChangeBatch {
     pub checkpoint: Option<CheckpointPart>,
 }
 
+impl ChangeBatch {
+    /// Returns whether no change precedes the batch.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        match (&self.checkpoint, self.changes.first()) {
+            (Some(part), _) => part.last_number == 0,
+            (None, first) => first.is_some_and(|change| change.number == 1),
+        }
+    }
+}
+
 /// The first result for a `message_id`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct KeptReceipt {

@@ -82,8 +82,7 @@ pub(super) struct CheckpointReader {
 impl CheckpointReader {
     /// Takes the next batch.
     pub(super) fn take(&mut self, store: &dyn Store, batch: &ChangeBatch) {
-        let first = batch.changes.first().map(|change| change.number);
-        self.is_whole.get_or_insert(first == Some(1));
+        self.is_whole.get_or_insert_with(|| batch.is_first());
         let written = store.trimmable().map_or(0, |store| store.written_bytes());
         if let Some(part) = &batch.checkpoint {
             self.checkpoints.note(part, written - self.written, written);

@@ -273,6 +273,19 @@ async fn a_kill_between_any_two_writes_loses_nothing() {
 }
 
 #[tokio::test]
+async fn a_new_store_can_begin_with_a_checkpoint_that_was_interrupted() {
+    let store = StepStore::default();
+    let hub = Hub::open(Box::new(store.clone()), BrokerOptions::default()).unwrap();
+    hub.compact().await.unwrap();
+    let mut all = store.0.lock().unwrap().all.clone();
+    all.pop();
+    let hub = Hub::open(Box::new(StepStore::with(&all)), BrokerOptions::default()).unwrap();
+    let task = message("t", "boss", "").with("queue", "q");
+    hub.execute(&OPERATOR, Command::Publish(task)).await.unwrap();
+    assert_eq!(hub.stats().submitted, 1);
+}
+
+#[tokio::test]
 async fn a_store_without_its_first_batches_and_without_a_checkpoint_is_refused() {
     let store = StepStore::default();
     let hub = Hub::open(Box::new(store.clone()), BrokerOptions::default()).unwrap();
