@@ -132,7 +132,7 @@ pub struct EventEnvelope {
     pub payload: Data,
 }
 
-/// What a record says to clients.
+/// The content of a record for clients.
 struct EventContent {
     r#type: EventType,
     payload: Data,

@@ -160,7 +160,7 @@ pub struct ReturnedPermission {
     pub side: PermissionSide,
     /// The source of the decision.
     pub source: PermissionSource,
-    /// What it covers.
+    /// The later decisions that it covers.
     pub scope: ReturnedScope,
     /// The decision, as `verdict` of `channel.permission`.
     pub verdict: Arc<str>,
@@ -315,7 +315,7 @@ impl RecordedChannelEvent {
     }
 }
 
-/// How far a channel has read: the record `channel.ack`.
+/// The cursor up to which a channel has read: the record `channel.ack`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChannelAcknowledgement {
     /// The channel.
