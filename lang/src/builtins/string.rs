@@ -101,9 +101,70 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 4);
     match args::opt_str(args, 1)? {
-        None => collect(cx, text.split_whitespace().map(Value::str)),
         Some(separator) if separator.is_empty() => each_char(cx, text),
-        Some(separator) => collect(cx, text.split(separator.as_str()).map(Value::str)),
+        separator => {
+            let mut shared = SharedParts::of(cx, text)?;
+            match separator {
+                None if text.is_ascii_text() => collect(cx, ascii_words(text).map(|part| shared.value(part))),
+                None => collect(cx, text.split_whitespace().map(|part| shared.value(part))),
+                Some(separator) => collect(cx, text.split(separator.as_str()).map(|part| shared.value(part))),
+            }
+        }
+    }
+}
+
+/// Does what `split_whitespace` does, for a text of which each character is one byte.
+fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_space = |byte: u8| byte == b' ' || (b'\t'..=b'\r').contains(&byte);
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() && is_space(bytes[at]) {
+            at += 1;
+        }
+        let start = at;
+        while at < bytes.len() && !is_space(bytes[at]) {
+            at += 1;
+        }
+        text.get(start..at).filter(|word| !word.is_empty())
+    })
+}
+
+/// The parts of a text that were made last, by their hash: a part that occurs again shares its block.
+struct SharedParts {
+    made: Vec<Option<Str>>,
+}
+
+impl SharedParts {
+    /// Bytes of the longest part that is looked for.
+    const LONGEST: usize = 32;
+    /// Bytes of the text for each place: the places take an eighth of what the text takes.
+    const BYTES: usize = 8 * size_of::<Option<Str>>();
+    /// Number of places at most.
+    const MOST: usize = 1 << 16;
+
+    fn of(cx: &Cx<'_>, text: &str) -> Result<Self, Box<Raise>> {
+        let places = (text.len() / Self::BYTES).min(Self::MOST);
+        let places = if places < 2 { 0 } else { 1 << places.ilog2() };
+        cx.check_copy(places * size_of::<Option<Str>>())?;
+        Ok(Self { made: vec![None; places] })
+    }
+
+    fn value(&mut self, part: &str) -> Value {
+        if part.len() > Self::LONGEST || self.made.is_empty() {
+            return Value::str(part);
+        }
+        let hash = Str::hash_of(part);
+        let at = hash as usize & (self.made.len() - 1);
+        let place = &mut self.made[at];
+        if let Some(made) = place
+            && made.as_str() == part
+        {
+            return Value::Str(made.clone());
+        }
+        let new = Str::hashed(part, hash);
+        *place = Some(new.clone());
+        Value::Str(new)
     }
 }
 

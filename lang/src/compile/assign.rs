@@ -2,12 +2,12 @@
 
 use super::Compiler;
 use super::expression::may_assign;
-use super::function::in_a_row;
 use super::statement::small_int;
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
-use crate::vm::{Op, PathSite, Place, op::Reg};
+use crate::value::Value;
+use crate::vm::{KeySource, Op, PathSite, Place, op::Reg};
 
 impl<'a> Compiler<'a> {
     pub(super) fn assignment(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
@@ -49,6 +49,7 @@ impl<'a> Compiler<'a> {
                     BinaryOp::Add => Some(Op::AddInt { dst: reg, a: reg, imm }),
                     BinaryOp::Sub => Some(Op::SubInt { dst: reg, a: reg, imm }),
                     BinaryOp::Mul => Some(Op::MulInt { dst: reg, a: reg, imm }),
+                    BinaryOp::Div => Some(Op::DivInt { dst: reg, a: reg, imm }),
                     BinaryOp::Rem => Some(Op::RemInt { dst: reg, a: reg, imm }),
                     _ => None,
                 };
@@ -70,10 +71,11 @@ impl<'a> Compiler<'a> {
             return;
         }
         // A path without keys: read, changed and written back in its place.
-        let base = self.temp();
-        self.expr(value, base);
-        let site = PathSite::new(place, 0, Some(op), vec![target.span.to(value.span)]);
-        self.path(site, base, span);
+        let src = self.temp();
+        self.expr(value, src);
+        self.shares(src);
+        let site = PathSite::new(place, Vec::new(), Some(op), vec![target.span.to(value.span)]);
+        self.path(site, src, span);
     }
 
     pub(super) fn copy(&mut self, src: Reg, span: Span) -> Reg {
@@ -124,31 +126,55 @@ impl<'a> Compiler<'a> {
         };
         keys.reverse();
         let Some(Target::Binding(id)) = self.names.used(root.id) else { return };
-        let count = self.index(keys.len(), span, "keys in one path");
-        let base = self.temps(count.saturating_add(1));
-        for (reg, (index, name, key_span)) in in_a_row(base, count).zip(&keys) {
-            match (index, name) {
-                (Some(index), _) => self.expr(index, reg),
-                (None, Some(name)) => {
-                    let k = self.string_constant(&name.text);
-                    self.emit(Op::Const { dst: reg, k }, *key_span);
-                }
-                (None, None) => {}
-            }
+        let place = self.place_of(id);
+        // What is evaluated later may assign to a variable that is a key.
+        let later = |at: usize| {
+            let mut indexes = keys[at + 1..].iter().filter_map(|(index, ..)| *index);
+            may_assign(value) || indexes.any(may_assign)
+        };
+        let mut sources = Vec::with_capacity(keys.len());
+        for (at, (index, name, _)) in keys.iter().enumerate() {
+            sources.push(match (index, name) {
+                (Some(index), _) => KeySource::Register(self.path_operand(index, place, later(at))),
+                (None, Some(name)) => KeySource::Name(Value::Str(self.name_value(&name.text))),
+                (None, None) => continue,
+            });
         }
-        self.expr(value, base.saturating_add(count));
+        let src = match op {
+            Some(_) => self.path_operand(value, place, false),
+            None => {
+                let src = self.temp();
+                self.expr(value, src);
+                src
+            }
+        };
         let mut spans: Vec<Span> = keys.iter().map(|(_, _, span)| *span).collect();
+        if let (Place::Register(object), [KeySource::Register(index)], None) = (place, &sources[..], op) {
+            self.note_call(None, spans);
+            self.emit(Op::SetIndex { object, index: *index, src }, span);
+            return;
+        }
         spans.push(target.span);
-        let root = self.place_of(id);
-        self.path(PathSite::new(root, count, op, spans), base, span);
+        self.path(PathSite::new(place, sources, op, spans), src, span);
     }
 
-    pub(super) fn path(&mut self, site: PathSite, base: Reg, span: Span) {
+    /// The register of a key or value of a path in `place`: not the one that is changed.
+    fn path_operand(&mut self, e: &'a Expr, place: Place, assigned: bool) -> Reg {
+        let reg = self.operand(e);
+        if self.is_temp(reg) {
+            self.shares(reg);
+            return reg;
+        }
+        if assigned || matches!(place, Place::Register(root) if root == reg) { self.copy(reg, e.span) } else { reg }
+    }
+
+    fn path(&mut self, site: PathSite, src: Reg, span: Span) {
+        let is_update = site.op.is_some();
         let paths = &mut self.fn_mut().proto.paths;
         paths.push(site);
         let i = paths.len() - 1;
         let path = self.index(i, span, "assigned paths");
-        self.emit(Op::AssignPath { base, path }, span);
+        self.emit(if is_update { Op::UpdatePath { src, path } } else { Op::AssignPath { src, path } }, span);
     }
 }
 

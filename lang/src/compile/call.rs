@@ -32,6 +32,14 @@ impl<'a> Compiler<'a> {
             ExprKind::Field { name, .. } if let Some(member) = self.static_member(name) => {
                 self.static_value(&member, dst, e.span);
             }
+            ExprKind::Field { object, name, optional: false } if is_link(object) && is_plain_index(object) => {
+                let item = self.temp();
+                self.link_into(object, item, nones);
+                let field = self.field_site(&name.text, name.span);
+                self.item_field(item, dst, object.span);
+                self.emit(Op::GetField { dst, object: item, field }, object.span);
+                self.shares(dst);
+            }
             ExprKind::Field { object, name, optional } => {
                 let object_reg = self.link(object, nones);
                 if *optional {
@@ -77,6 +85,18 @@ impl<'a> Compiler<'a> {
             ExprKind::Call { callee, args } => self.call(callee, args, dst, e.span, nones),
             _ => self.expr(e, dst),
         }
+    }
+
+    /// Puts an instruction before the one that was made last, if that reads an item of a list: it reads the item's field too.
+    fn item_field(&mut self, item: Reg, dst: Reg, span: Span) {
+        let Some(Op::GetIndex { dst: read, object, index }) = self.fn_ref().proto.code.last().copied() else { return };
+        if read != item {
+            return;
+        }
+        let state = &mut self.fn_mut().proto;
+        let at = state.code.len() - 1;
+        state.code.insert(at, Op::ItemField { by: 2, dst, object, index });
+        state.spans.insert(at, span);
     }
 
     fn link(&mut self, e: &'a Expr, nones: &mut Vec<usize>) -> Reg {
@@ -314,6 +334,11 @@ enum Direct {
     Function(u16),
     Builtin(&'static Builtin),
     Value,
+}
+
+/// Whether it is `object[index]`.
+fn is_plain_index(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Index { optional: false, .. })
 }
 
 fn is_link(e: &Expr) -> bool {

@@ -330,6 +330,7 @@ impl<'a> Compiler<'a> {
                 BinaryOp::Add => Some(Op::AddInt { dst, a, imm }),
                 BinaryOp::Sub => Some(Op::SubInt { dst, a, imm }),
                 BinaryOp::Mul => Some(Op::MulInt { dst, a, imm }),
+                BinaryOp::Div => Some(Op::DivInt { dst, a, imm }),
                 BinaryOp::Rem => Some(Op::RemInt { dst, a, imm }),
                 _ => None,
             };

@@ -202,7 +202,14 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn jump_back(&mut self, to: usize, span: Span) {
-        let at = self.emit(Op::Loop { by: 0 }, span);
+        let op = match self.fn_ref().proto.code.get(to) {
+            Some(Op::ForNext { .. }) => Op::LoopFor { by: 0 },
+            Some(Op::UnlessLt { .. }) => Op::LoopLt { by: 0 },
+            Some(Op::UnlessLe { .. }) => Op::LoopLe { by: 0 },
+            Some(Op::UnlessLtInt { .. }) => Op::LoopLtInt { by: 0 },
+            _ => Op::Loop { by: 0 },
+        };
+        let at = self.emit(op, span);
         self.patch(at, to);
     }
 

@@ -36,6 +36,7 @@ pub use meter::{Meter, Stopped};
 pub use print::{brief, display, inspect, inspect_within};
 pub use record::Record;
 pub use set::Set;
+pub(crate) use slot::Raw;
 pub use string::Str;
 
 use crate::builtin_type::Kind;

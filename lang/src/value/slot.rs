@@ -184,5 +184,46 @@ impl Value {
     }
 }
 
+/// A value that was taken out of its place, as a tag and a word: it stays in processor registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Raw {
+    tag: u64,
+    word: Word,
+}
+
+impl Raw {
+    /// `nil`
+    pub(crate) const NIL: Self = Self { tag: NIL, word: MaybeUninit::uninit() };
+
+    /// Takes the value of a place, which is nil afterwards.
+    ///
+    /// # Safety
+    /// `place` points to an initialised value.
+    #[inline(always)]
+    pub(crate) unsafe fn of(place: *mut Value) -> Self {
+        // SAFETY: by the caller.
+        unsafe {
+            let tag = *place.cast::<u64>();
+            let word = *place.cast::<Word>().add(1);
+            place.cast::<u64>().write(NIL);
+            Self { tag, word }
+        }
+    }
+
+    /// Puts it into a place, once: there is one holder at any time.
+    ///
+    /// # Safety
+    /// `place` points to an initialised value.
+    #[inline(always)]
+    pub(crate) unsafe fn give(self, place: *mut Value) {
+        // SAFETY: by the caller.
+        unsafe {
+            Value::empty(place);
+            place.cast::<u64>().write(self.tag);
+            place.cast::<Word>().add(1).write(self.word);
+        }
+    }
+}
+
 /// Payload after a tag; ignored if the tag is the whole value.
 type Word = MaybeUninit<u64>;

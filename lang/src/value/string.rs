@@ -38,9 +38,28 @@ impl Str {
     /// A copy of `text`.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        let mut s = Self::with_capacity(text.len());
-        s.push_str(text);
-        s
+        Self::hashed(text, 0)
+    }
+
+    /// A copy of `text`, whose hash is known: [`Self::hash_of`] computed it. 0 stands for unknown.
+    #[must_use]
+    pub(crate) fn hashed(text: &str, hash: u32) -> Self {
+        let mut copy = Self::with_capacity(text.len());
+        debug_assert!(text.len() <= copy.header().capacity, "a block too small for the text");
+        // SAFETY: the block is new, ours alone, and has room for these bytes.
+        unsafe {
+            ptr::copy_nonoverlapping(text.as_ptr(), copy.bytes_at(), text.len());
+            let header = copy.block.as_mut();
+            header.len = text.len();
+            header.hash.set(hash);
+        }
+        copy
+    }
+
+    /// Returns the hash of a text, never 0.
+    #[must_use]
+    pub(crate) fn hash_of(text: &str) -> u32 {
+        crate::hash::text(text.as_bytes())
     }
 
     /// An empty string with room for `capacity` bytes.

@@ -3,7 +3,7 @@
 use super::call::with_article;
 use super::fiber::Fiber;
 use super::native::{BuiltinRun, Next};
-use super::{Cx, FieldSite, Place, Proto, Raise, RunCode, Wait, operate, record};
+use super::{Cx, FieldSite, KeySource, PathKey, Place, Proto, Raise, RunCode, Wait, operate, record};
 use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
 use crate::value::{DictBox, Iter, List, Str, StructValue, Value, inspect};
@@ -342,20 +342,49 @@ impl Fiber {
         Ok(())
     }
 
-    /// Carries out an assignment to a path: keys from `base` on, the value behind them.
-    pub(super) fn assign_path(&mut self, code: &Proto, path: u16, base: usize) -> Result<(), Box<Raise>> {
+    /// `object[index] = src`, the slow road.
+    pub(super) fn set_index(&mut self, object: u16, index: u16, src: u16) -> Result<(), Box<Raise>> {
+        let [object, index, src] = [object, index, src].map(|reg| self.register(reg));
+        self.afford_copy(&self.stack[object])?;
+        let (value, key) = (std::mem::take(&mut self.stack[src]), self.stack[index].clone());
+        // The error is about the collection, not about the whole statement.
+        *child(&mut self.stack[object], &key, true).map_err(|raise| {
+            let label = raise.label.clone();
+            raise.about(0, label)
+        })? = value;
+        Ok(())
+    }
+
+    /// Sets a key of a dict that is held once in register `object`. False if it is not, and nothing has happened.
+    #[inline(never)]
+    pub(super) fn set_key(&mut self, object: &mut Value, key: &Value, src: &mut Value) -> Result<bool, Box<Raise>> {
+        if let (Value::Dict(dict), Value::Str(key)) = (object, key)
+            && let Some(dict) = Rc::get_mut(dict)
+        {
+            let slot = dict.dict.slot(key);
+            slot.store(std::mem::take(src));
+            self.weigh()?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Carries out an assignment of `value` to a path.
+    pub(super) fn assign_path(&mut self, code: &Proto, path: u16, value: Value) -> Result<(), Box<Raise>> {
         let site = &code.paths[usize::from(path)];
-        let count = usize::from(site.keys);
-        let value = std::mem::take(&mut self.stack[base + count]);
         let limit = self.isolate.limits().value_bytes;
         let mut root = self.take_place(site.root);
         if let Err(raise) = self.afford_copy(&root) {
             self.put_place(site.root, root);
             return Err(raise);
         }
-        let result = assign(&mut root, &self.stack[base..base + count], value, site.op, limit);
+        let base = self.register(0);
+        let key = |key: &PathKey| match &key.source {
+            KeySource::Register(reg) => self.stack[base + usize::from(*reg)].clone(),
+            KeySource::Name(name) => name.clone(),
+        };
+        let result = assign(&mut root, site.keys.iter().map(key), value, site.op, limit);
         self.put_place(site.root, root);
-        self.clear(base, count);
         result.map_err(|(at, raise)| {
             let mut raise = raise;
             if let (Some(source), Some(span)) = (&code.source, site.spans.get(at)) {
@@ -416,15 +445,16 @@ impl Fiber {
 /// hole. The number with an error is that of the key it is about.
 fn assign(
     root: &mut Value,
-    keys: &[Value],
+    keys: impl ExactSizeIterator<Item = Value>,
     value: Value,
     op: Option<crate::ast::BinaryOp>,
     limit: usize,
 ) -> Result<(), (usize, Box<Raise>)> {
     let mut slot = root;
-    for (at, key) in keys.iter().enumerate() {
-        let last = at + 1 == keys.len();
-        slot = child(slot, key, last && op.is_none()).map_err(|raise| (at, raise))?;
+    let count = keys.len();
+    for (at, key) in keys.enumerate() {
+        let last = at + 1 == count;
+        slot = child(slot, &key, last && op.is_none()).map_err(|raise| (at, raise))?;
     }
     let Some(op) = op else {
         *slot = value;
@@ -437,7 +467,7 @@ fn assign(
         }
         Err((old, raise)) => {
             *slot = old;
-            Err((keys.len(), raise))
+            Err((count, raise))
         }
     }
 }

@@ -1,45 +1,57 @@
 //! Assignment to a path, its common case: every collection on it is held once and has the key.
+#![allow(unsafe_code)]
 
-use super::PathSite;
+use super::op::Reg;
+use super::{KeySource, PathSite};
 use crate::ast::BinaryOp;
 use crate::value::Value;
+use std::cell::Cell;
 use std::rc::Rc;
 
 impl PathSite {
-    /// Assigns to the path in `root`. `window` has the keys and then the value, and is empty afterwards. Returns false if it is
-    /// not the common case; then nothing has changed.
+    /// Assigns the value in register `src` to the path, which begins in register `root`; a plain assignment takes the value.
+    /// Returns false if it is not the common case; then nothing has changed.
+    ///
+    /// # Safety
+    /// `base` is the window of the running function, whose code has this site and was verified.
     #[inline(never)]
-    pub(super) fn assign_in_place(&self, root: &mut Value, window: &mut [Value]) -> bool {
-        let Some((value, keys)) = window.split_last_mut() else { return false };
-        let mut slot = root;
-        for (key, hint) in keys.iter().zip(&self.hints) {
-            let Some(found) = own_child(slot, key, hint) else { return false };
+    pub(super) unsafe fn assign_in_place(&self, base: *mut Value, root: Reg, src: Reg) -> bool {
+        debug_assert!(root != src && self.registers().all(|key| key != root), "a path that changes its own operands");
+        // SAFETY: the verifier lets no register pass beyond the window, all of which is initialised, and the variable is in
+        // another register than the keys and the value.
+        let (mut slot, value) = unsafe { (&mut *base.add(root.into()), base.add(src.into())) };
+        for key in &self.keys {
+            let found = match &key.source {
+                // SAFETY: as above.
+                KeySource::Register(reg) => own_item(slot, unsafe { &*base.add(usize::from(*reg)) }, &key.hint),
+                KeySource::Name(name) => own_child(slot, name, &key.hint),
+            };
+            let Some(found) = found else { return false };
             slot = found;
         }
-        let old = match self.op {
-            None => std::mem::replace(slot, std::mem::take(value)),
-            Some(op) => {
-                let Some(result) = number(op, slot, value) else { return false };
-                std::mem::replace(slot, result)
-            }
-        };
-        for key in keys {
-            if key.on_heap() {
-                *key = Value::Nil;
-            }
-        }
-        if old.on_heap() {
-            drop(old);
+        match self.op {
+            // SAFETY: as above; the keys are no longer looked at.
+            None => slot.store(std::mem::take(unsafe { &mut *value })),
+            // SAFETY: as above.
+            Some(op) => return update(op, slot, unsafe { &*value }),
         }
         true
     }
 }
 
-/// Returns the place of a key in a collection that is held once and has it.
+/// Does what [`own_child`] does, first for lists.
 #[inline(always)]
-fn own_child<'a>(slot: &'a mut Value, key: &Value, hint: &std::cell::Cell<usize>) -> Option<&'a mut Value> {
+fn own_item<'a>(slot: &'a mut Value, key: &Value, hint: &Cell<usize>) -> Option<&'a mut Value> {
     match (slot, key) {
         (Value::List(list), Value::Int(i)) => Rc::get_mut(list)?.items.get_mut(usize::try_from(*i).ok()?),
+        (slot, key) => own_child(slot, key, hint),
+    }
+}
+
+/// Returns the place of a name in a collection that is held once and has it.
+#[inline(always)]
+fn own_child<'a>(slot: &'a mut Value, key: &Value, hint: &Cell<usize>) -> Option<&'a mut Value> {
+    match (slot, key) {
         (Value::Dict(dict), Value::Str(name)) => {
             let dict = &mut Rc::get_mut(dict)?.dict;
             let at = dict.position_near(name, hint.get())?;
@@ -58,23 +70,28 @@ fn own_child<'a>(slot: &'a mut Value, key: &Value, hint: &std::cell::Cell<usize>
     }
 }
 
-/// `a op b` of two ints or two floats, if it cannot fail.
+/// `slot op= value` of two ints or two floats, if it cannot fail.
 #[inline(always)]
-fn number(op: BinaryOp, a: &Value, b: &Value) -> Option<Value> {
-    Some(match (a, b) {
-        (Value::Float(a), Value::Float(b)) => Value::Float(match op {
-            BinaryOp::Add => a + b,
-            BinaryOp::Sub => a - b,
-            BinaryOp::Mul => a * b,
-            BinaryOp::Div => a / b,
-            _ => return None,
-        }),
-        (Value::Int(a), Value::Int(b)) => Value::Int(match op {
-            BinaryOp::Add => a.checked_add(*b)?,
-            BinaryOp::Sub => a.checked_sub(*b)?,
-            BinaryOp::Mul => a.checked_mul(*b)?,
-            _ => return None,
-        }),
-        _ => return None,
-    })
+fn update(op: BinaryOp, slot: &mut Value, value: &Value) -> bool {
+    match (slot, value) {
+        (Value::Float(a), Value::Float(b)) => match op {
+            BinaryOp::Add => *a += b,
+            BinaryOp::Sub => *a -= b,
+            BinaryOp::Mul => *a *= b,
+            BinaryOp::Div => *a /= b,
+            _ => return false,
+        },
+        (Value::Int(a), Value::Int(b)) => {
+            let result = match op {
+                BinaryOp::Add => a.checked_add(*b),
+                BinaryOp::Sub => a.checked_sub(*b),
+                BinaryOp::Mul => a.checked_mul(*b),
+                _ => None,
+            };
+            let Some(result) = result else { return false };
+            *a = result;
+        }
+        _ => return false,
+    }
+    true
 }

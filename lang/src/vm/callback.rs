@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code)]
 
-use super::Cx;
 use super::fiber::{Exit, Fiber};
 use super::native::{BuiltinRun, Step};
 use super::op::Reg;
+use super::{Cx, Raise};
 use crate::declaration::Builtin;
 use crate::value::Value;
+use std::mem::ManuallyDrop;
 use std::ptr;
 use std::rc::Rc;
 
@@ -20,8 +21,8 @@ pub(super) enum Returned {
     Rare,
     /// The frame on top goes on.
     On,
-    /// The loop ends.
-    Exit(Exit),
+    /// The builtin is on top and wants something else.
+    Left(Result<Step, Box<Raise>>),
 }
 
 impl Fiber {
@@ -33,6 +34,7 @@ impl Fiber {
         if depth < 2 || self.ticks < CALLBACK {
             return Returned::Rare;
         }
+        debug_assert!(self.frames.len() >= 2, "a callback without a caller");
         // SAFETY: there are two frames, and nothing here adds or removes one while the pointers are used: what a builtin is given
         // does not reach them.
         let (frame, caller) = unsafe {
@@ -54,35 +56,41 @@ impl Fiber {
             let window = self.stack.as_mut_ptr().add(base);
             let regs = usize::from((*proto).regs);
             debug_assert!(base + regs <= self.stack.len(), "a window outside of the stack");
-            let value = result.map_or(Value::Nil, |src| std::mem::take(&mut *window.add(usize::from(src))));
+            let mut value = Value::Nil;
+            if let Some(src) = result {
+                Value::take(&raw mut value, window.add(usize::from(src)));
+            }
             for register in 0..regs {
                 Value::empty(window.add(register));
             }
             (value, std::slice::from_raw_parts_mut(self.stack.as_mut_ptr().add(outer), width))
         };
         let Self { isolate, context, .. } = self;
-        let step = match (native.resume)(&mut Cx { isolate, context }, registers, value) {
-            Ok(Step::Call { callee, args, argc }) => {
-                if outer + args == base
-                    && let Value::Closure(next) = &registers[callee]
-                    && ptr::eq(Rc::as_ptr(&next.proto), proto)
-                    && let params = usize::from(next.proto.params)
-                    && (argc == usize::from(next.proto.exact) || (argc > params && !next.proto.rest))
-                {
-                    // The window had room for the same code a moment ago. Arguments beyond the parameters are left out.
-                    frame.pc = next.proto.code.as_ptr();
-                    frame.what = Rc::as_ptr(next).cast();
-                    if argc > params {
-                        self.clear(base + params, argc - params);
-                    }
-                    return Returned::On;
-                }
-                Ok(Step::Call { callee, args, argc })
+        // The common case has nothing to drop.
+        let step = ManuallyDrop::new((native.resume)(&mut Cx { isolate, context }, registers, value));
+        if let Ok(Step::Call { callee, args, argc }) = *step
+            && outer + args == base
+            && let Value::Closure(next) = &registers[callee]
+            && ptr::eq(Rc::as_ptr(&next.proto), proto)
+            && let params = usize::from(next.proto.params)
+            && (argc == usize::from(next.proto.exact) || (argc > params && !next.proto.rest))
+        {
+            // The window had room for the same code a moment ago. Arguments beyond the parameters are left out.
+            frame.pc = next.proto.code.as_ptr();
+            frame.what = Rc::as_ptr(next).cast();
+            if argc > params {
+                self.clear(base + params, argc - params);
             }
-            other => other,
-        };
+            return Returned::On;
+        }
         self.frames.pop();
+        Returned::Left(ManuallyDrop::into_inner(step))
+    }
+
+    /// Carries out what the builtin on top wants after a callback; nothing when the loop goes on.
+    #[inline(never)]
+    pub(super) fn callback_left(&mut self, step: Result<Step, Box<Raise>>) -> Option<Exit> {
         let entered = step.and_then(|step| self.native_step(step));
-        self.after(entered).map_or(Returned::On, Returned::Exit)
+        self.after(entered)
     }
 }

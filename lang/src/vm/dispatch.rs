@@ -445,6 +445,18 @@ impl Fiber {
                         }
                     }
                 },
+                Op::DivInt { dst, a, imm } => match get!(a) {
+                    Value::Int(x)
+                        if imm != 0
+                            && let Some(z) = x.checked_div(i64::from(imm)) =>
+                    {
+                        set!(dst, Value::Int(z));
+                    }
+                    x => match operate::binary(BinaryOp::Div, x.clone(), &Value::Int(i64::from(imm)), 0) {
+                        Ok(value) => set!(dst, value),
+                        Err((_, raise)) => raise!(raise),
+                    },
+                },
                 Op::RemInt { dst, a, imm } => match get!(a) {
                     Value::Int(x) if imm != 0 => {
                         let z = x.wrapping_rem(i64::from(imm));
@@ -489,7 +501,7 @@ impl Fiber {
                 Op::NotIn { dst, a, b } => slow!(dst, a, b, BinaryOp::NotIn),
 
                 Op::Jump { by } => jump!(by),
-                Op::Loop { by } => {
+                Op::Loop { by } | Op::LoopFor { by } | Op::LoopLt { by } | Op::LoopLe { by } | Op::LoopLtInt { by } => {
                     self.ticks += i64::from(by);
                     if self.ticks < 0 {
                         // An error here is the loop's own: it stands where the jump does.
@@ -850,10 +862,23 @@ impl Fiber {
                     set!(dst, value);
                     check!(self.weigh());
                 }
-                Op::AssignPath { base: at, path } => {
+                // The long way follows.
+                Op::ItemField { .. } => {}
+                Op::SetIndex { object, index, src } => {
                     save!();
-                    let at = self.absolute(at);
-                    check!(self.assign_path(code!(), path, at));
+                    check!(self.set_index(object, index, src));
+                    check!(self.weigh());
+                }
+                Op::AssignPath { src, path } => {
+                    let value = take!(src);
+                    save!();
+                    check!(self.assign_path(code!(), path, value));
+                    check!(self.weigh());
+                }
+                Op::UpdatePath { src, path } => {
+                    let value = get!(src).clone();
+                    save!();
+                    check!(self.assign_path(code!(), path, value));
                     check!(self.weigh());
                 }
 

@@ -13,8 +13,8 @@ use super::call::NO_CLOSURE;
 use super::callback::Returned;
 use super::fiber::{Exit, Fiber, Frame};
 use super::op::{FAR, IN_LIST, Op};
-use super::{PathSite, Place, Test, record};
-use crate::value::{Closure, Tag, Value};
+use super::{Place, Test, record};
+use crate::value::{Closure, Raw, Tag, Value};
 use std::rc::Rc;
 
 /// Cost of a call.
@@ -206,6 +206,42 @@ impl Fiber {
                 }
             };
         }
+        // SAFETY of all uses: `pc` stays in the code, since the verifier lets only such targets pass, and no last instruction is one.
+        macro_rules! loop_compare {
+            ($by:expr, $target:ident, $test:tt) => {{
+                let left = self.ticks + i64::from($by);
+                if left >= 0 {
+                    self.ticks = left;
+                    pc = pc.offset($by as isize);
+                    debug_assert!(code!().code.as_ptr_range().contains(&pc), "a jump out of the code");
+                    if let Op::$target { a, b, .. } = *pc
+                        && let (Value::Int(x), Value::Int(y)) = (get!(a), get!(b))
+                        && x $test y
+                    {
+                        pc = pc.add(1);
+                    }
+                    continue;
+                }
+            }};
+        }
+        // SAFETY of all uses: an int is at the position, which needs no drop.
+        macro_rules! next_int {
+            ($at:expr, $dst:expr, $position:expr) => {{
+                reg!($at + 1).write(Value::Int($position + 1));
+                Value::put_int(reg!($dst), $position);
+                continue;
+            }};
+        }
+        // SAFETY of all uses: as above, and the position is less than the length.
+        macro_rules! next_element {
+            ($at:expr, $dst:expr, $position:expr, $list:expr) => {{
+                debug_assert!(($position as u64) < $list.items.len() as u64, "element {}", $position);
+                reg!($at + 1).write(Value::Int($position + 1));
+                #[allow(clippy::cast_possible_truncation)]
+                Value::copy(reg!($dst), $list.items.as_ptr().add($position as usize));
+                continue;
+            }};
+        }
         // A new frame for `proto`, when nothing stands in its way.
         // SAFETY of all uses: the code is kept as for `code!`. The window fits into the stack and the frame below `room`, which
         // is at most what the vector has room for; the frame is written before the vector counts it.
@@ -235,25 +271,27 @@ impl Fiber {
             }};
         }
 
-        // Ends the call of a plain frame: `$give` puts the result into the caller's register `$to`.
+        // Ends the call of a plain frame: `$result` says what is put into the caller's register.
         macro_rules! leave {
-            ($to:ident, $give:expr) => {{
+            ($result:expr) => {{
                 // SAFETY: only a script's frame enters a plain one, right above itself. Its window lies in the stack, and its
                 // register for the result was verified as part of the call.
                 let caller = frame.sub(1);
                 debug_assert!((*frame).dst < (*(*caller).proto).regs, "register {} of the caller", (*frame).dst);
-                let home = self.stack.as_mut_ptr().add((*caller).base);
-                let $to = home.add(usize::from((*frame).dst));
-                $give;
-                for r in 0..code!().regs {
-                    if reg!(r) != $to {
-                        Value::empty(reg!(r));
-                    }
+                let result = $result;
+                // The caller's register may be in the window.
+                let mut register = base;
+                let end = base.add(usize::from(code!().regs));
+                while register != end {
+                    Value::empty(register);
+                    register = register.add(1);
                 }
+                debug_assert!((*caller).base < self.stack.len(), "a window outside of the stack");
+                base = self.stack.as_mut_ptr().add((*caller).base);
+                result.give(base.add(usize::from((*frame).dst)));
                 self.frames.set_len(self.frames.len() - 1);
                 frame = caller;
                 pc = (*frame).pc;
-                base = home;
                 continue;
             }};
         }
@@ -265,7 +303,13 @@ impl Fiber {
                         load!();
                         continue;
                     }
-                    Returned::Exit(exit) => return exit,
+                    Returned::Left(step) => {
+                        if let Some(exit) = self.callback_left(step) {
+                            return exit;
+                        }
+                        load!();
+                        continue;
+                    }
                 }
             };
         }
@@ -274,7 +318,13 @@ impl Fiber {
         macro_rules! quick {
             ($row:expr, $at:expr, $argc:expr, $dst:expr) => {
                 let first = (*frame).base + usize::from($at);
-                match self.quick($row, first, $argc, (*frame).base + usize::from($dst)) {
+                settle!(self.quick($row, first, $argc, (*frame).base + usize::from($dst)));
+            };
+        }
+        // Goes on if it was done, and falls out if it was not.
+        macro_rules! settle {
+            ($done:expr) => {
+                match $done {
                     Ok(true) => continue,
                     Ok(false) => {}
                     Err(raise) => {
@@ -359,6 +409,22 @@ impl Fiber {
                     Op::AddInt { dst, a, imm } => immediate!(dst, a, imm, checked_add, +),
                     Op::SubInt { dst, a, imm } => immediate!(dst, a, imm, checked_sub, -),
                     Op::MulInt { dst, a, imm } => immediate!(dst, a, imm, checked_mul, *),
+                    Op::DivInt { dst, a, imm } => match get!(a) {
+                        Value::Int(x) => {
+                            if imm != 0
+                                && let Some(z) = x.checked_div(i64::from(imm))
+                            {
+                                Value::put_int(reg!(dst), z);
+                                continue;
+                            }
+                        }
+                        Value::Float(x) => {
+                            let z = *x / f64::from(imm);
+                            Value::put_float(reg!(dst), z);
+                            continue;
+                        }
+                        _ => {}
+                    },
                     Op::RemInt { dst, a, imm } => {
                         if let Value::Int(x) = get!(a)
                             && imm != 0
@@ -405,6 +471,48 @@ impl Fiber {
                         if left >= 0 {
                             self.ticks = left;
                             jump!(by);
+                        }
+                    }
+                    // The instruction at the target goes first here, in its common case.
+                    Op::LoopFor { by } => {
+                        let left = self.ticks + i64::from(by);
+                        if left >= 0 {
+                            self.ticks = left;
+                            pc = pc.offset(by as isize);
+                            debug_assert!(code!().code.as_ptr_range().contains(&pc), "a jump out of the code");
+                            if let Op::ForNext { base: at, dst, .. } = *pc
+                                && let Value::Int(position) = *get!(at + 1)
+                            {
+                                match get!(at) {
+                                    Value::Int(end) if position < *end => {
+                                        pc = pc.add(1);
+                                        next_int!(at, dst, position);
+                                    }
+                                    Value::List(l) if (position as u64) < l.items.len() as u64 => {
+                                        pc = pc.add(1);
+                                        next_element!(at, dst, position, l);
+                                    }
+                                    _ => {}
+                                }
+                            }
+                            continue;
+                        }
+                    }
+                    Op::LoopLt { by } => loop_compare!(by, UnlessLt, <),
+                    Op::LoopLe { by } => loop_compare!(by, UnlessLe, <=),
+                    Op::LoopLtInt { by } => {
+                        let left = self.ticks + i64::from(by);
+                        if left >= 0 {
+                            self.ticks = left;
+                            pc = pc.offset(by as isize);
+                            debug_assert!(code!().code.as_ptr_range().contains(&pc), "a jump out of the code");
+                            if let Op::UnlessLtInt { a, imm, .. } = *pc
+                                && let Value::Int(x) = *get!(a)
+                                && x < i64::from(imm)
+                            {
+                                pc = pc.add(1);
+                            }
+                            continue;
                         }
                     }
                     Op::JumpIf { a, by } => {
@@ -503,18 +611,13 @@ impl Fiber {
                     }
                     Op::Return { src } => {
                         if (*frame).plain {
-                            leave!(to, {
-                                // The place may be the one that the value is in.
-                                if reg!(src) != to {
-                                    Value::take(to, reg!(src));
-                                }
-                            });
+                            leave!(Raw::of(reg!(src)));
                         }
                         callback_returned!(Some(src));
                     }
                     Op::ReturnNil => {
                         if (*frame).plain {
-                            leave!(to, Value::put_nil(to));
+                            leave!(Raw::NIL);
                         }
                         callback_returned!(None);
                     }
@@ -539,39 +642,79 @@ impl Fiber {
                         }
                     }
                     Op::GetIndex { dst, object, index } => {
-                        if let (Value::List(l), Value::Int(i)) = (get!(object), get!(index))
-                            && (*i as u64) < l.items.len() as u64
-                        {
-                            // SAFETY: the index is less than the length.
-                            #[allow(clippy::cast_possible_truncation)]
-                            Value::copy(reg!(dst), l.items.as_ptr().add(*i as usize));
-                            continue;
-                        }
-                    }
-                    // `xs[i] = v` of a list that is held here alone.
-                    Op::AssignPath { base: at, path } => {
-                        let site = &*entry!(paths, path);
-                        if let PathSite { root: Place::Register(root), keys: 1, op: None, .. } = *site
-                            && let (Value::List(list), Value::Int(i)) = (&mut *reg!(root), get!(at))
-                            && let Some(list) = Rc::get_mut(list)
-                            && (*i as u64) < list.items.len() as u64
-                        {
-                            // SAFETY: the index is less than the length.
-                            #[allow(clippy::cast_possible_truncation)]
-                            Value::take(list.items.as_mut_ptr().add(*i as usize), reg!(at + 1));
-                            continue;
-                        }
-                        // One key that is only written is often new, and looking for it twice costs more than it saves.
-                        if let Place::Register(root) = site.root
-                            && (site.keys > 1 || site.op.is_some())
-                        {
-                            debug_assert!(root < at || root - at > site.keys, "a path that changes its own window");
-                            // SAFETY: the verifier lets no path pass whose window leaves `regs`, all of which is initialised, or
-                            // has the variable in it: the two references do not overlap.
-                            let window = std::slice::from_raw_parts_mut(reg!(at), usize::from(site.keys) + 1);
-                            if site.assign_in_place(&mut *reg!(root), window) {
+                        match (get!(object), get!(index)) {
+                            (Value::List(l), Value::Int(i)) if (*i as u64) < l.items.len() as u64 => {
+                                // SAFETY: the index is less than the length.
+                                #[allow(clippy::cast_possible_truncation)]
+                                Value::copy(reg!(dst), l.items.as_ptr().add(*i as usize));
                                 continue;
                             }
+                            (Value::Dict(d), Value::Str(key)) => {
+                                match d.dict.get(key) {
+                                    Some(value) => Value::copy(reg!(dst), value),
+                                    None => Value::put_nil(reg!(dst)),
+                                }
+                                continue;
+                            }
+                            _ => {}
+                        }
+                    }
+                    Op::ItemField { by, dst, object, index } => {
+                        if let (Value::List(l), Value::Int(i)) = (get!(object), get!(index))
+                            && (*i as u64) < l.items.len() as u64
+                            && let Op::GetField { field, .. } = *op.add(usize::from(by))
+                        {
+                            // SAFETY: the index is less than the length. The verifier lets no skip pass that leads out of the code.
+                            #[allow(clippy::cast_possible_truncation)]
+                            let item = &*l.items.as_ptr().add(*i as usize);
+                            let site = &*entry!(fields, field);
+                            let at = site.hint.get() as usize;
+                            match item {
+                                Value::Dict(d) => {
+                                    if let Some(value) = d.dict.at_if(at, &site.name) {
+                                        Value::copy(reg!(dst), value);
+                                        jump!(by);
+                                    }
+                                }
+                                Value::Struct(s) if site.shape.get() == Rc::as_ptr(s.def()) => {
+                                    // SAFETY: as for `GetField`.
+                                    debug_assert!(at < s.values().len(), "field {at}");
+                                    Value::copy(reg!(dst), s.values().as_ptr().add(at));
+                                    jump!(by);
+                                }
+                                _ => {}
+                            }
+                        }
+                        continue;
+                    }
+                    Op::SetIndex { object, index, src } => {
+                        // SAFETY: the verifier lets only three registers pass.
+                        match (&mut *reg!(object), get!(index)) {
+                            (Value::List(list), Value::Int(i)) => {
+                                if let Some(list) = Rc::get_mut(list)
+                                    && (*i as u64) < list.items.len() as u64
+                                {
+                                    // SAFETY: the index is less than the length.
+                                    #[allow(clippy::cast_possible_truncation)]
+                                    Value::take(list.items.as_mut_ptr().add(*i as usize), reg!(src));
+                                    continue;
+                                }
+                            }
+                            (object @ Value::Dict(_), key @ Value::Str(_)) => {
+                                let (object, key, value): (*mut Value, *const Value, _) = (object, key, reg!(src));
+                                // SAFETY: as above; nothing moves the stack meanwhile.
+                                settle!(self.set_key(&mut *object, &*key, &mut *value));
+                            }
+                            _ => {}
+                        }
+                    }
+                    Op::AssignPath { src, path } | Op::UpdatePath { src, path } => {
+                        let site = &*entry!(paths, path);
+                        // SAFETY: the site is one of the running function.
+                        if let Place::Register(root) = site.root
+                            && site.assign_in_place(base, root, src)
+                        {
+                            continue;
                         }
                     }
                     Op::UnlessVariant { a, test, by } => {
@@ -592,10 +735,7 @@ impl Fiber {
                             match get!(at) {
                                 Value::Int(end) => {
                                     if position < *end {
-                                        // SAFETY: an int is there, which needs no drop.
-                                        reg!(at + 1).write(Value::Int(position + 1));
-                                        Value::put_int(reg!(dst), position);
-                                        continue;
+                                        next_int!(at, dst, position);
                                     }
                                     if by != FAR {
                                         jump!(by);
@@ -603,11 +743,7 @@ impl Fiber {
                                 }
                                 Value::List(l) => {
                                     if (position as u64) < l.items.len() as u64 {
-                                        // SAFETY: as above, and the index is less than the length.
-                                        reg!(at + 1).write(Value::Int(position + 1));
-                                        #[allow(clippy::cast_possible_truncation)]
-                                        Value::copy(reg!(dst), l.items.as_ptr().add(position as usize));
-                                        continue;
+                                        next_element!(at, dst, position, l);
                                     }
                                     if by != FAR {
                                         jump!(by);

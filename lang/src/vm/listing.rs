@@ -3,7 +3,8 @@
 //! Nothing in it depends on where things lie in memory, so that a script always gives the same text.
 
 use super::op::{Extent, FAR, IN_LIST, Op, Operand, Reg};
-use super::{Capture, Failure, Handler, HandlerKind, Isolate, PathSite, Place, Proto, Test, TypeTest};
+use super::{Capture, Failure, Handler, HandlerKind, Isolate, KeySource, PathSite, Place, Proto, Test, TypeTest};
+use crate::value::display;
 use crate::value::{EnumDef, Str, Value, inspect};
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -178,6 +179,7 @@ impl ListedFunction<'_> {
             Operand::Truth(value) => value.to_string(),
             Operand::Kind(flavor) => flavor.name().to_owned(),
             Operand::Forward(by) | Operand::Back(by) => self.target(by),
+            Operand::Skip(by) => self.target(by.into()),
             Operand::Near(by) => self.target(if by == FAR { proto.far(self.at) } else { i32::from(by) }),
             Operand::Global(slot) => match self.listed.globals.get(&slot) {
                 Some(name) => format!("g{slot} {name}"),
@@ -238,8 +240,7 @@ impl ListedFunction<'_> {
             | Extent::Keys(_)
             | Extent::Fields(_)
             | Extent::Spread(_)
-            | Extent::Values(_)
-            | Extent::Path(_) => format!("[{}]", behind(0)),
+            | Extent::Values(_) => format!("[{}]", behind(0)),
         }
     }
 
@@ -271,7 +272,11 @@ impl ListedFunction<'_> {
 
     fn path(&self, path: &PathSite) -> String {
         let op = path.op.map_or("", crate::ast::BinaryOp::symbol);
-        format!("{}{} {op}=", self.place(path.root), "[]".repeat(usize::from(path.keys)))
+        let keys = path.keys.iter().map(|key| match &key.source {
+            KeySource::Register(reg) => format!("[r{reg}]"),
+            KeySource::Name(name) => format!(".{}", display(name)),
+        });
+        format!("{}{} {op}=", self.place(path.root), keys.collect::<String>())
     }
 }
 

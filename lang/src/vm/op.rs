@@ -79,6 +79,8 @@ instructions! {
     SubInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} - {imm}",
     /// `dst = a * imm`
     MulInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} * {imm}",
+    /// `dst = a / imm`
+    DivInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} / {imm}",
     /// `dst = a % imm`
     RemInt { dst: Write, a: Read, imm: Short } goes_on "{dst} = {a} % {imm}",
     /// `dst = -a`
@@ -108,6 +110,14 @@ instructions! {
     Jump { by: Forward } jumps "{by}",
     /// Jumps back; fuel, cancellation and time slices are checked here.
     Loop { by: Back } jumps "{by}",
+    /// Does what `Loop` does, back to a `ForNext`.
+    LoopFor { by: Back } jumps "{by} for",
+    /// Does what `Loop` does, back to an `UnlessLt`.
+    LoopLt { by: Back } jumps "{by} <",
+    /// Does what `Loop` does, back to an `UnlessLe`.
+    LoopLe { by: Back } jumps "{by} <=",
+    /// Does what `Loop` does, back to an `UnlessLtInt`.
+    LoopLtInt { by: Back } jumps "{by} < int",
     /// Jumps when `a` is true.
     JumpIf { a: Read, by: Forward } branches "{a} {by}",
     /// Jumps when `a` is false.
@@ -211,8 +221,15 @@ instructions! {
     GetIndexOr { dst: Write, object: Read, index: Read } goes_on "{dst} = {object}?[{index}]",
     /// From `bounds` to `bounds + 1`.
     Slice { dst: Write, object: Read, bounds: Window[Two] } goes_on "{dst} = {object}{bounds}",
-    /// An assignment to a path; keys from `base` on, the value behind them.
-    AssignPath { base: Window[Path(path)], path: Path } goes_on "{path} {base}",
+    /// Does what the next `GetIndex` and `GetField` do, and skips them, if `object` is a list and its item has the field at the
+    /// index where it was found last time.
+    ItemField { by: Skip, dst: Write, object: Read, index: Read } branches "{dst} = {object}[{index}] field {by}",
+    /// `object[index] = src`, where `object` is a variable's register.
+    SetIndex { object: Change, index: Read, src: Taken } goes_on "{object}[{index}] = {src}",
+    /// Assigns to a path.
+    AssignPath { src: Taken, path: Path } goes_on "{path} {src}",
+    /// A compound assignment to a path.
+    UpdatePath { src: Read, path: Path } goes_on "{path} {src}",
 
     /// Makes the value in `base` ready to be walked; `base + 1` becomes the position.
     ForPrep { base: Window[Two] } goes_on "{base}",

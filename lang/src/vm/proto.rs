@@ -162,21 +162,43 @@ pub enum Place {
 pub struct PathSite {
     /// The variable at its start.
     pub root: Place,
-    /// Number of keys.
-    pub keys: u16,
+    /// The keys.
+    pub keys: Box<[PathKey]>,
     /// The operator of a compound assignment.
     pub op: Option<crate::ast::BinaryOp>,
-    /// Span of each key.
+    /// Span of each key, and of the whole path.
     pub spans: Vec<Span>,
-    /// Index at which each key was found last time.
-    pub hints: Box<[Cell<usize>]>,
+}
+
+/// A key of an assigned path.
+#[derive(Clone)]
+pub struct PathKey {
+    /// The register or the name.
+    pub source: KeySource,
+    /// Index at which it was found last time.
+    pub hint: Cell<usize>,
+}
+
+/// Source of a key.
+#[derive(Clone)]
+pub enum KeySource {
+    /// A register.
+    Register(u16),
+    /// The name of a field, as a string.
+    Name(Value),
 }
 
 impl PathSite {
-    /// A path from `root` through `keys` keys, not assigned yet.
+    /// A path from `root` through `keys`, not assigned yet.
     #[must_use]
-    pub fn new(root: Place, keys: u16, op: Option<crate::ast::BinaryOp>, spans: Vec<Span>) -> Self {
-        Self { root, keys, op, spans, hints: vec![Cell::new(0); usize::from(keys)].into() }
+    pub fn new(root: Place, keys: Vec<KeySource>, op: Option<crate::ast::BinaryOp>, spans: Vec<Span>) -> Self {
+        let keys = keys.into_iter().map(|source| PathKey { source, hint: Cell::new(0) });
+        Self { root, keys: keys.collect(), op, spans }
+    }
+
+    /// The registers with keys.
+    pub(super) fn registers(&self) -> impl Iterator<Item = u16> {
+        self.keys.iter().filter_map(|key| if let KeySource::Register(reg) = key.source { Some(reg) } else { None })
     }
 }
 

@@ -167,6 +167,7 @@ impl Checked<'_> {
         }
         for path in &proto.paths {
             self.place(path.root)?;
+            path.registers().try_for_each(|reg| self.reg(reg))?;
         }
         let filled = proto.fields.iter().any(|site| !site.shape.get().is_null())
             || proto.methods.iter().any(|site| site.cache.get().is_some() || !site.shape.get().is_null());
@@ -192,12 +193,38 @@ impl Checked<'_> {
             Op::MethodInPlace { argc, base, place, .. } => {
                 apart(self.proto.places[usize::from(place)].0, base, usize::from(argc) + 1)
             }
-            Op::AssignPath { base, path } => {
-                let path = &self.proto.paths[usize::from(path)];
-                apart(path.root, base, usize::from(path.keys) + 1)
+            Op::SetIndex { object, index, src } => {
+                require(object != index && object != src && index != src, Rule::Itself)
+            }
+            Op::AssignPath { src, path } => self.assigned(src, path, true),
+            Op::UpdatePath { src, path } => self.assigned(src, path, false),
+            Op::LoopFor { by } => self.back_to(by, |op| matches!(op, Op::ForNext { .. })),
+            Op::LoopLt { by } => self.back_to(by, |op| matches!(op, Op::UnlessLt { .. })),
+            Op::LoopLe { by } => self.back_to(by, |op| matches!(op, Op::UnlessLe { .. })),
+            Op::LoopLtInt { by } => self.back_to(by, |op| matches!(op, Op::UnlessLtInt { .. })),
+            Op::ItemField { by, .. } => {
+                let last = self.proto.code.get(self.at + usize::from(by));
+                require(by > 0 && matches!(last, Some(Op::GetField { .. })), Rule::Index)
             }
             _ => Ok(()),
         }
+    }
+
+    /// The target of a loop is the instruction that it goes on with.
+    fn back_to(&self, by: i32, fits: impl Fn(&Op) -> bool) -> Check {
+        let to = isize::try_from(by).ok().and_then(|by| (self.at + 1).checked_add_signed(by));
+        require(to.and_then(|to| self.proto.code.get(to)).is_some_and(fits), Rule::Jump)
+    }
+
+    /// The value that is assigned, and the keys, are in other registers than the variable. A value that is taken is no key.
+    fn assigned(&self, src: Reg, path: u16, taken: bool) -> Check {
+        let path = &self.proto.paths[usize::from(path)];
+        require(taken == path.op.is_none(), Rule::Index)?;
+        apart(path.root, src, 1)?;
+        path.registers().try_for_each(|key| {
+            apart(path.root, key, 1)?;
+            require(!taken || key != src, Rule::Itself)
+        })
     }
 
     fn operand(&self, operand: Operand) -> Check {
@@ -217,6 +244,7 @@ impl Checked<'_> {
                 require(by < 0, Rule::Jump)?;
                 self.target(by)
             }
+            Operand::Skip(by) => self.forward(by.into()),
             Operand::Near(by) => self.forward(if by == FAR { proto.far(self.at) } else { i32::from(by) }),
             Operand::Global(slot) => self.global(slot),
             Operand::Function(number) => self.function(number),
@@ -353,10 +381,16 @@ mod tests {
         let mut needed = 0;
         for op in Op::all() {
             let needs = op.each_operand(|_, operand| match operand {
-                Operand::Count(_) | Operand::Given(_) | Operand::Long(_) | Operand::Short(_) | Operand::Number(_) => {
-                    Ok(())
-                }
-                Operand::Truth(_) | Operand::Kind(_) | Operand::Forward(_) | Operand::Near(_) => Ok(()),
+                Operand::Count(_)
+                | Operand::Given(_)
+                | Operand::Long(_)
+                | Operand::Short(_)
+                | Operand::Number(_)
+                | Operand::Truth(_)
+                | Operand::Kind(_)
+                | Operand::Forward(_)
+                | Operand::Near(_)
+                | Operand::Skip(_) => Ok(()),
                 Operand::Window(_, extent) if extent.registers(&Proto::default()) == Some(0) => Ok(()),
                 _ => Err(()),
             });

@@ -11,7 +11,7 @@ use lang::script::{Options, load};
 use lang::source::Source;
 use lang::value::Value;
 use lang::vm::verify::{verify, verify_function};
-use lang::vm::{Capture, Context, Fiber, Isolate, Limits, Op, Place, Proto};
+use lang::vm::{Capture, Context, Fiber, Isolate, KeySource, Limits, Op, Place, Proto};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -151,7 +151,10 @@ fn corrupt(random: &mut Random, proto: &mut Proto, spare: &[Op]) {
             let which = random.below(proto.paths.len());
             let path = &mut proto.paths[which];
             if random.below(2) == 0 {
-                path.keys = random.near(path.keys);
+                let key = random.below(path.keys.len());
+                if let Some(key) = path.keys.get_mut(key) {
+                    key.source = KeySource::Register(random.near(4));
+                }
             } else {
                 path.root = some_place(random);
             }

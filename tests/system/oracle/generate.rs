@@ -34,6 +34,7 @@ impl Record {
   fn with(self, a) { Record {...self, a: a} }
   fn empty() { Record {a: nil, b: []} }
 }
+fn same(x) { x }
 enum Variant { None, One(any), Two(any, any) }
 impl Variant {
   fn inside(self) {
@@ -194,8 +195,17 @@ impl Writer<'_> {
         let line = match (kind, self.pick(6)) {
             (ValueKind::List | ValueKind::Dict | ValueKind::Record, 4 | 5) => return self.path_assignments(&name),
             (ValueKind::Int, 1) => {
-                format!("{name} {} {}", ["+=", "-=", "*="][self.pick(3)], self.expr(ValueKind::Int, 1))
+                format!("{name} {} {}", ["+=", "-=", "*=", "/="][self.pick(4)], self.expr(ValueKind::Int, 1))
             }
+            (ValueKind::Int, 2) => {
+                format!(
+                    "{name} {} {}",
+                    ["+=", "-=", "*=", "/=", "%="][self.pick(5)],
+                    ["1", "2", "0.5", "(-3)"][self.pick(4)]
+                )
+            }
+            (ValueKind::List, 0) => format!("{name}[same({})] = {}", self.expr(ValueKind::Int, 1), self.any(1)),
+            (ValueKind::Dict, 0) => format!("{name}[same({})] = {}", self.expr(ValueKind::Text, 1), self.any(1)),
             (ValueKind::Text, 1) => format!("{name} += {}", self.expr(ValueKind::Text, 1)),
             (ValueKind::List, 1) => format!("{name} = {name}.push({})", self.any(1)),
             (ValueKind::List, 2) => format!("{name}[0] = {}", self.any(1)),
@@ -248,7 +258,16 @@ impl Writer<'_> {
         self.line(&format!("var {name} = 0"));
         let outer = std::mem::replace(&mut self.in_loop, true);
         let turns = 1 + self.pick(5);
-        self.line(&format!("while {name} < {turns} {{"));
+        let test = ["<", "<=", "!="][self.pick(3)];
+        let until = match self.pick(3) {
+            0 => {
+                let until = self.fresh("n");
+                self.line(&format!("let {until} = {turns}"));
+                until
+            }
+            _ => turns.to_string(),
+        };
+        self.line(&format!("while {name} {test} {until} {{"));
         self.indent += 1;
         self.line(&format!("{name} += 1"));
         self.statements(depth + 1);
@@ -268,10 +287,14 @@ impl Writer<'_> {
         let before = self.known.len();
         let (in_loop, in_function) =
             (std::mem::replace(&mut self.in_loop, false), std::mem::replace(&mut self.in_function, true));
-        self.known.push(KnownName { name: a, kind: ValueKind::Int, var: false });
+        self.known.push(KnownName { name: a.clone(), kind: ValueKind::Int, var: false });
         self.line(&format!("{head} {{"));
         self.indent += 1;
         self.statements(depth + 1);
+        if self.pick(4) == 0 {
+            let list = self.expr(ValueKind::List, 2);
+            self.line(&format!("if type_of({a}) == \"int\" && {a} == 7 {{ return {list}.map({name}) }}"));
+        }
         let last = self.any(1);
         self.line(&last);
         self.indent -= 1;
@@ -326,7 +349,19 @@ impl Writer<'_> {
 
     fn condition(&mut self) -> String {
         let (a, b) = (self.any(1), self.any(2));
-        match self.pick(4) {
+        match self.pick(6) {
+            4 => {
+                let op = ["<", "<=", ">", ">=", "==", "!="][self.pick(6)];
+                format!(
+                    "same({}) {op} {}",
+                    self.expr(ValueKind::Int, 2),
+                    ["2", "(-1)", "2.0", "1.5", "100000"][self.pick(5)]
+                )
+            }
+            5 => {
+                let op = ["<=", ">", ">=", "!="][self.pick(4)];
+                format!("same({}) {op} same({})", self.expr(ValueKind::Int, 2), self.expr(ValueKind::Int, 2))
+            }
             0 => a,
             1 => format!("{a} == {b}"),
             2 => format!("{a} && !{b}"),
@@ -379,7 +414,23 @@ impl Writer<'_> {
     }
 
     fn int(&mut self, depth: usize) -> String {
-        match self.pick(12) {
+        match self.pick(16) {
+            12 => {
+                let op = ["+", "-", "*", "/", "%"][self.pick(5)];
+                let literal = ["1", "2", "(-7)", "300", "0.5", "(-1.5)", "40000"][self.pick(7)];
+                let other = format!("same({})", self.expr(ValueKind::Int, depth));
+                if self.pick(2) == 0 {
+                    format!("({other} {op} {literal})")
+                } else {
+                    format!("({literal} {op} {other})")
+                }
+            }
+            13 => format!("(-same({}))", self.expr(ValueKind::Int, depth)),
+            14 => {
+                let list = self.expr(ValueKind::List, depth);
+                format!("{list}.push({}).map({{ x -> {{a: x}} }})[{}].a", self.any(depth), self.pick(3))
+            }
+            15 => format!("same({})[{}]", self.expr(ValueKind::List, depth), self.expr(ValueKind::Int, depth)),
             10 => format!("{}.first()", self.expr(ValueKind::Record, depth)),
             11 => format!("{}.a", self.expr(ValueKind::Record, depth)),
             0 | 1 => self.literal(ValueKind::Int),
@@ -416,7 +467,15 @@ impl Writer<'_> {
     }
 
     fn list(&mut self, depth: usize) -> String {
-        match self.pick(11) {
+        match self.pick(14) {
+            11 => match self.some(|k| k.kind == ValueKind::Function) {
+                Some(f) if !self.in_function => {
+                    format!("{}.map({})", self.expr(ValueKind::List, depth), f.name)
+                }
+                _ => self.literal(ValueKind::List),
+            },
+            12 => format!("{}.sort_by({{ x -> len(to_string(x)) }})", self.expr(ValueKind::List, depth)),
+            13 => format!("\"{} b  a\".split()", ["a", "", "é", "a a"][self.pick(4)]),
             10 => format!("[{}.inside()]", self.expr(ValueKind::Variant, depth)),
             0 | 1 => self.literal(ValueKind::List),
             2 => self.some(|k| k.kind == ValueKind::List).map_or_else(|| self.literal(ValueKind::List), |k| k.name),

@@ -38,6 +38,8 @@ pub mod role {
     pub type Back = i32;
     /// A jump forward that may be [`FAR`](super::super::FAR).
     pub type Near = i16;
+    /// A jump forward over a few instructions.
+    pub type Skip = u8;
     /// A global.
     pub type Global = u32;
     /// A function that is called by its number.
@@ -92,6 +94,7 @@ pub(in crate::vm) enum Operand {
     Forward(role::Forward),
     Back(role::Back),
     Near(role::Near),
+    Skip(role::Skip),
     Global(role::Global),
     Function(role::Function),
     Capture(role::Capture),
@@ -136,8 +139,6 @@ pub(in crate::vm) enum Extent {
     Spread(u16),
     /// The values of a variant.
     Values(u16),
-    /// The keys of a path, and what is assigned.
-    Path(u16),
 }
 
 impl Extent {
@@ -158,7 +159,6 @@ impl Extent {
                 let (def, tag) = proto.variants.get(usize::from(site))?;
                 def.variants.get(*tag as usize)?.arity
             }
-            Self::Path(path) => 1 + usize::from(proto.paths.get(usize::from(path))?.keys),
         })
     }
 }
