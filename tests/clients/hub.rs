@@ -37,8 +37,13 @@ struct RunningHub {
 
 impl RunningHub {
     fn start(folder: &Path, args: &[&str]) -> RunningHub {
+        RunningHub::start_at(folder, "0", args)
+    }
+
+    /// Starts it at an address.
+    fn start_at(folder: &Path, listen: &str, args: &[&str]) -> RunningHub {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
-        command.args(["serve", "hub", "--listen", "0", "--http", "0"]).args(args).current_dir(folder);
+        command.args(["serve", "hub", "--listen", listen, "--http", "0"]).args(args).current_dir(folder);
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();

@@ -128,7 +128,10 @@ impl HubSubscription {
         let mut pause = PAUSES.0;
         loop {
             let received = match &mut self.open {
-                None => self.open().await.map(|()| None),
+                None => match self.open().await {
+                    Ok(()) => continue,
+                    Err(status) => Err(status),
+                },
                 Some(open) => open.message().await,
             };
             match received {
@@ -136,11 +139,12 @@ impl HubSubscription {
                     self.cursor = Some(event.event_id.clone());
                     return Ok(shown_event(event));
                 }
-                Ok(None) if self.open.is_some() && pause == PAUSES.0 => {
-                    // Just opened, or ended by the hub: an ended stream reports so once more.
-                    pause = PAUSES.1;
+                // A hub ends a stream with a status; a proxy may end it without.
+                Ok(None) => {
+                    self.open = None;
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(PAUSES.1);
                 }
-                Ok(None) => self.open = None,
                 Err(status) => {
                     self.open = None;
                     if let Some(cursor) =

@@ -143,3 +143,35 @@ fn an_agent_that_fails_its_health_checks_is_unhealthy_until_it_answers() {
     assert!(events.lines().filter(|line| *line == "watched updated").count() >= 3, "{events}");
     assert_eq!(hub.stop(), Some(143));
 }
+
+#[test]
+fn a_subscription_of_a_script_resumes_when_the_hub_is_back() {
+    let folder = scratch("hub-resume");
+    let hub = RunningHub::start(&folder, &["--store", "sqlite:hub.db"]);
+    let address = hub.grpc.clone();
+    let script = "let me = hub.connect(env(\"HUB_URL\")).register({name: \"reader\"})\n\
+         let messages = me.messages()\n\
+         println(\"ready\")\n\
+         for message in messages { println(message.text) }\n";
+    let mut reader = start_worker(&folder, script, &hub, &[]);
+    let send = |text: &str| {
+        let file = folder.join("send.harn");
+        let publish = format!(
+            "hub.connect(\"http://{address}\", {{agent: \"a\"}}).publish(\"{text}\", {{to: \"reader\", task: false}})\n"
+        );
+        fs::write(&file, publish).unwrap();
+        let sent = Command::new(env!("CARGO_BIN_EXE_harn")).arg("run").arg(&file).output().unwrap();
+        assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
+    };
+    let mut lines = BufReader::new(reader.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    send("before");
+    assert_eq!(next(), "before");
+    hub.kill();
+    let hub = RunningHub::start_at(&folder, &address, &["--store", "sqlite:hub.db"]);
+    send("after");
+    assert_eq!(next(), "after");
+    reader.kill().unwrap();
+    reader.wait().unwrap();
+    assert_eq!(hub.stop(), Some(143));
+}
