@@ -32,18 +32,18 @@ words! {
     }
 }
 
-/// What is known of a channel: its eight fields are those of a record `channel.identity`.
+/// Known facts about a channel: its eight fields are those of a record `channel.identity`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChannelIdentity {
     /// The stable id.
     pub channel_id: Arc<str>,
     /// The transport of its last connection.
     pub transport: ChannelTransport,
-    /// What the other side is.
+    /// Role of the other side.
     pub peer_role: PeerRole,
     /// The account whose sessions it can reach.
     pub account_ref: Option<Arc<str>>,
-    /// What both sides support: `streaming`, `resume`, `permissions`, `files`, `artifacts`, `task_delegation`, or others.
+    /// Capabilities of both sides: `streaming`, `resume`, `permissions`, `files`, `artifacts`, `task_delegation`, or others.
     #[serde(default)]
     pub capabilities: Vec<Arc<str>>,
     /// The time of its last heartbeat or event, in milliseconds since 1970-01-01 UTC, by the clock of this process.

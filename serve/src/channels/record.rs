@@ -18,7 +18,7 @@ words! {
         Result = "result",
         /// A request was refused.
         Refused = "refused",
-        /// What is known of a channel.
+        /// Known facts about a channel.
         Identity = "identity",
         /// An event of a channel.
         Event = "event",

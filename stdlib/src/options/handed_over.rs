@@ -140,7 +140,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
         "HubTask",
         "{task_id: string, context_id: string, state: string, text: string, data: any, parts: list<any>, type: string, from: string, \
              priority: string, queue: string, attempt: int, max_attempts: int, resume_token: any, deadline_ms: any, \
-             lease_until_ms: int, trace_id: string | nil, span_id: string | nil, reminders: list<any>, metadata: any, history: list<any>, artifacts: list<any>}",
+             lease_until_ms: int, trace_id: any, span_id: any, reminders: list<any>, metadata: any, history: list<any>, artifacts: list<any>}",
     ),
     ("HubReceipt", "{task_id: any, message_id: string, context_id: string, event_id: string}"),
     ("HubDeadLetterPage", "{dead_letters: list<any>, next_page_token: any}"),
