@@ -13,8 +13,17 @@ use std::path::PathBuf;
 /// the REPL shows a terminal: a test types into one. That on providers is run in a folder of its own, with the walkthroughs.
 /// The page on MCP needs servers from npm and PyPI: a test in `tests/clients` runs it.
 fn pages() -> Vec<PathBuf> {
-    const ELSEWHERE: [&str; 8] =
-        ["README.md", "editors.md", "embedding.md", "hub.md", "mcp.md", "peers.md", "providers.md", "repl.md"];
+    const ELSEWHERE: [&str; 9] = [
+        "README.md",
+        "channels.md",
+        "editors.md",
+        "embedding.md",
+        "hub.md",
+        "mcp.md",
+        "peers.md",
+        "providers.md",
+        "repl.md",
+    ];
     let folder = root().join("docs/guide");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_page = |path: &PathBuf| path.extension().is_some_and(|end| end == "md");
