@@ -34,7 +34,7 @@ struct LogOfChannels {
 pub(crate) struct AddArgs {
     /// Name of the channel
     name: String,
-    /// What the other side is
+    /// Role of the other side
     #[arg(long, value_name = "ROLE", value_parser = PossibleValuesParser::new(PeerRole::WORDS), default_value = PeerRole::Client.as_str())]
     role: String,
     /// Rights of the channel, separated by commas: view, prompt, inject, permit, permit:session, admin
@@ -43,7 +43,7 @@ pub(crate) struct AddArgs {
     /// Account whose sessions the channel can reach
     #[arg(long, value_name = "ACCOUNT", default_value = "local")]
     account: String,
-    /// Time after which the secret is no longer valid
+    /// Time until the secret expires
     #[arg(long, value_name = "DURATION", value_parser = parse_time, default_value = "30d")]
     expires: Duration,
     #[command(flatten)]

@@ -238,7 +238,7 @@ fn end(
     Some((part, written - before, written, stored))
 }
 
-/// Removes the batches that are no longer needed.
+/// Removes the batches that nothing needs.
 async fn remove(weak: &Weak<HubInner>) -> Result<(), StoreError> {
     let removed = {
         let Some(inner) = weak.upgrade() else { return Ok(()) };

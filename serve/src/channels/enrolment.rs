@@ -42,7 +42,7 @@ pub struct NewChannel {
     pub scopes: ChannelScopes,
     /// The account whose sessions it can reach.
     pub account: Arc<str>,
-    /// The time after which its secret is no longer valid.
+    /// The time at which its secret expires.
     pub expires: Duration,
 }
 

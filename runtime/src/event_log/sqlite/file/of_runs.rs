@@ -58,7 +58,7 @@ impl LogFile {
         read().map_err(|error| self.failed(error))
     }
 
-    /// Reads the records with these cursors. Those that are no longer kept are omitted.
+    /// Reads the records with these cursors. Removed ones are omitted.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
