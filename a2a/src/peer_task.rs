@@ -141,11 +141,10 @@ pub fn local_status(native: TaskState, state: PeerTaskState) -> LocalTaskStatus 
         (PeerTaskState::Failed, _) => LocalTaskStatus::Failed,
         (PeerTaskState::Cancelled, _) => LocalTaskStatus::Cancelled,
         (PeerTaskState::Missing, _) => LocalTaskStatus::Lost,
-        (PeerTaskState::Unavailable, _) => LocalTaskStatus::Unknown,
+        (PeerTaskState::Unavailable, _) | (PeerTaskState::Idle, TaskState::Unknown) => LocalTaskStatus::Unknown,
         (PeerTaskState::Waiting, TaskState::AuthRequired) => LocalTaskStatus::WaitingPermission,
         (PeerTaskState::Waiting, _) => LocalTaskStatus::WaitingInput,
         (PeerTaskState::Idle, TaskState::Submitted) => LocalTaskStatus::Queued,
-        (PeerTaskState::Idle, TaskState::Unknown) => LocalTaskStatus::Unknown,
         (PeerTaskState::Running | PeerTaskState::Idle | PeerTaskState::CompletedUnreconciled, _) => {
             LocalTaskStatus::Running
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::broker::CheckpointCursor;
 use crate::broker::change::{ChangeBatch, CheckpointEnd, CheckpointPart};
-use crate::store::{Durability, Store, StoreError, StoreFuture};
+use crate::store::{Durability, Store, StoreError, StoreFuture, TrimmableStore};
 
 use super::{Hub, HubInner, TICK};
 
@@ -83,7 +83,7 @@ impl CheckpointReader {
     /// Takes the next batch.
     pub(super) fn take(&mut self, store: &dyn Store, batch: &ChangeBatch) {
         self.is_whole.get_or_insert_with(|| batch.is_first());
-        let written = store.trimmable().map_or(0, |store| store.written_bytes());
+        let written = store.trimmable().map_or(0, TrimmableStore::written_bytes);
         if let Some(part) = &batch.checkpoint {
             self.checkpoints.note(part, written - self.written, written);
             if part.end.is_some() {
@@ -142,7 +142,7 @@ impl Hub {
     }
 
     fn written(&self) -> u64 {
-        self.0.store.trimmable().map_or(0, |store| store.written_bytes())
+        self.0.store.trimmable().map_or(0, TrimmableStore::written_bytes)
     }
 }
 

@@ -86,10 +86,9 @@ impl ActionError {
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
-            ActionError::Invalid { .. } => 400,
             ActionError::OtherChannel | ActionError::Scope(_) => 403,
-            ActionError::UnknownRequest => 404,
-            ActionError::Reused => 409,
+            ActionError::UnknownRequest | ActionError::Injection(BridgeError::Host(_)) => 404,
+            ActionError::Reused | ActionError::Injection(BridgeError::Queue(_)) => 409,
             ActionError::RateLimited => 429,
             ActionError::Host(error) => match error {
                 HostError::UnknownSession(_) => 404,
@@ -97,10 +96,8 @@ impl ActionError {
                 HostError::Full(_) | HostError::Stopping => 503,
                 HostError::Broken { .. } | HostError::Store(_) | HostError::Failed(_) => 500,
             },
-            ActionError::Injection(BridgeError::Queue(_)) => 409,
-            ActionError::Injection(BridgeError::Host(_)) => 404,
             ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => 503,
-            ActionError::Injection(_) => 400,
+            ActionError::Invalid { .. } | ActionError::Injection(_) => 400,
         }
     }
 }

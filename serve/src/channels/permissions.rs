@@ -190,7 +190,7 @@ impl PermissionBridge {
             if let Some(decision) = state.decided.get(request).filter(|it| *it.session_id == *session_id) {
                 return Ok(AnswerOutcome { decision: decision.clone(), is_first: false });
             }
-            if !state.pending.get(request).is_some_and(|it| *it.question.session_id == *session_id) {
+            if state.pending.get(request).is_none_or(|it| *it.question.session_id != *session_id) {
                 return Err(ActionError::UnknownRequest);
             }
             let Some(pending) = state.pending.remove(request) else { return Err(ActionError::UnknownRequest) };

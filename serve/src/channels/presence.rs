@@ -77,7 +77,7 @@ impl ChannelPresence {
 
     /// Takes a sign of life. Returns the sessions of its connections if the channel was stale.
     pub(super) fn alive(&self, channel: &Arc<EnrolledChannel>) -> Vec<Arc<str>> {
-        let (sessions, was_stale) = self.see(channel, |present| sessions_of(present));
+        let (sessions, was_stale) = self.see(channel, sessions_of);
         if was_stale { sessions } else { Vec::new() }
     }
 

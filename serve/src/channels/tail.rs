@@ -60,7 +60,7 @@ async fn follow(core: &ChannelCore, after: u64) {
             match records.next().await {
                 Ok(Some(record)) => {
                     after = record.cursor;
-                    take(core, record);
+                    take(core, &record);
                 }
                 Ok(None) => break,
                 Err(error) => {
@@ -79,9 +79,9 @@ async fn follow(core: &ChannelCore, after: u64) {
     }
 }
 
-fn take(core: &ChannelCore, record: Arc<Record>) {
+fn take(core: &ChannelCore, record: &Arc<Record>) {
     if *record.topic == *Topic::Channel.as_str() {
-        core.take(&record);
+        core.take(record);
     }
     let session_id = record.headers.get(RUN_ID).as_shared_str();
     let is_end = *record.topic == *Topic::Life.as_str() && Topic::Life.word_of(&record.kind) == Some("answered");

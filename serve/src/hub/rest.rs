@@ -104,9 +104,8 @@ fn invalid(field: &str, why: &str) -> RpcError {
 /// Returns an error as a status and the JSON of `google.rpc.Status`, as version 1.0 requires.
 pub(super) fn refused(fault: &RpcError) -> (StatusCode, String) {
     let (status, word) = match fault.rpc() {
-        code::UNKNOWN_TASK => (StatusCode::NOT_FOUND, "NOT_FOUND"),
+        code::UNKNOWN_TASK | code::METHOD => (StatusCode::NOT_FOUND, "NOT_FOUND"),
         code::NOT_CANCELABLE => (StatusCode::CONFLICT, "FAILED_PRECONDITION"),
-        code::METHOD => (StatusCode::NOT_FOUND, "NOT_FOUND"),
         code::UNSUPPORTED
         | code::NO_PUSH
         | code::NO_EXTENDED_CARD

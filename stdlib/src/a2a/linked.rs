@@ -31,7 +31,10 @@ const PAGE: usize = 1_024;
 
 /// The links of a run, by the addresses of peers and the ids of their tasks.
 #[derive(Default)]
-pub(crate) struct KnownLinks(RefCell<HashMap<(Arc<str>, Arc<str>), KnownLink>>);
+pub(crate) struct KnownLinks(RefCell<HashMap<LinkKey, KnownLink>>);
+
+/// The address of a peer's card and the id of the peer's task.
+type LinkKey = (Arc<str>, Arc<str>);
 
 #[derive(Clone)]
 struct KnownLink {

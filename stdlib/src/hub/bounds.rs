@@ -3,7 +3,7 @@
 
 use hub::broker::MAX_ID_BYTES;
 use lang::builtins::args;
-use lang::value::Value;
+use lang::value::{Stopped, Value};
 use lang::vm::{Meter, Raise};
 use runtime::data::Data;
 
@@ -68,7 +68,7 @@ pub(crate) fn check_size(args: &[Value]) -> Result<(), Box<Raise>> {
                 .help("store the content elsewhere, and send its URL")
         })?;
     }
-    Meter::start().room(size.0.saturating_mul(COPIES)).map_err(|stopped| stopped.raise())
+    Meter::start().room(size.0.saturating_mul(COPIES)).map_err(Stopped::raise)
 }
 
 /// Returns an id in an argument. A hub knows no longer ones.

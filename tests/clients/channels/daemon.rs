@@ -308,7 +308,8 @@ impl EventClient {
 
 /// Returns an action.
 pub(super) fn action(id: &str, session: &str, kind: &str, params: Value) -> Value {
-    let mut action = json!({"actionId": id, "kind": kind, "params": params});
+    let mut action = json!({"actionId": id, "kind": kind});
+    action["params"] = params;
     if !session.is_empty() {
         action["sessionId"] = session.into();
     }

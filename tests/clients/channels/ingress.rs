@@ -132,7 +132,8 @@ fn channel_identity_has_the_eight_fields() {
     assert_eq!(text("transport"), "sse");
     assert_eq!(text("peer_role"), "host");
     assert_eq!(text("account_ref"), "acme");
-    let capabilities: Vec<_> = identity.get("capabilities").as_list().unwrap().iter().map(|it| it.to_text()).collect();
+    let capabilities: Vec<_> =
+        identity.get("capabilities").as_list().unwrap().iter().map(runtime::data::Data::to_text).collect();
     assert_eq!(capabilities.join(" "), "streaming resume permissions");
     let first = identity.get("last_seen_at").as_int().unwrap();
     assert!(first > 1_700_000_000_000, "last_seen_at is the time of the daemon");
