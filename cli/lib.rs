@@ -5,6 +5,7 @@
 //! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage, 3 when a run used up its fuel, memory or
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
+mod attach;
 mod channel;
 mod check;
 mod completions;
@@ -92,6 +93,8 @@ enum Command {
     /// Enrol, list and revoke the channels of an event log
     #[command(subcommand)]
     Channel(Lazy<channel::ChannelCommand>),
+    /// Join a running daemon as an agent on standard input and output, for an editor
+    Attach(attach::AttachArgs),
     /// Start an interactive session
     Repl(Lazy<repl::ReplArgs>),
     /// Print a script that completes commands in a shell
@@ -155,6 +158,7 @@ pub fn main() -> ExitCode {
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Mcp(Lazy(command)) => mcp::run(command),
         Command::Channel(Lazy(command)) => channel::run(command),
+        Command::Attach(args) => attach::run(args),
         Command::Repl(Lazy(args)) => repl::run(args),
         Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
         Command::Man(Lazy(args)) => man::run(&args, Cli::command()),

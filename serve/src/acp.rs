@@ -11,14 +11,14 @@
 mod answer;
 mod codes;
 mod connection;
-mod content;
-mod error;
-mod initialize;
+pub(crate) mod content;
+pub(crate) mod error;
+pub(crate) mod initialize;
 mod injection;
-mod mode;
-mod params;
+pub(crate) mod mode;
+pub(crate) mod params;
 mod peer;
-mod permission;
+pub(crate) mod permission;
 mod serve;
 mod session;
 pub(crate) mod transport;
@@ -26,4 +26,5 @@ pub mod update;
 
 pub use codes::AcpCode;
 pub use serve::{AcpSettings, PROBE_NAMES, ProbeSettings, cannot_listen, serve};
+pub(crate) use session::stored as listed;
 pub use transport::{InputEnd, LineStreams, OutputLimits, TransportLimits};

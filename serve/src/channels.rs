@@ -28,8 +28,10 @@
 //! - [`PeerTaskLink`], [`PeerTaskLinks`], [`PeerTaskState`]: tasks of peers, linked to local tasks.
 
 mod accounts;
+mod acp;
 mod action;
 mod action_error;
+mod attach;
 mod codes;
 mod connection;
 mod core;
@@ -57,10 +59,12 @@ mod serve;
 mod snapshot;
 mod tail;
 mod throttle;
+mod websocket;
 
 pub use a2a::peer_task::{PeerTaskLink, PeerTaskLinks, PeerTaskState};
 pub use action::{Action, ActionKind};
 pub use action_error::ActionError;
+pub use attach::{AttachError, AttachSettings, attach};
 pub use codes::ChannelCode;
 pub use enrolment::{EnrolledChannel, EnrolmentError, NewChannel, PeerRole};
 pub use envelope::{EventEnvelope, EventType, SCHEMA_VERSION};

@@ -22,8 +22,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use runtime::event_log::{RunTaggedLog, SqliteLog};
+use runtime::event_log::{Record, RunTaggedLog, SqliteLog, Topic};
 use runtime::lock::{LockError, LockFile};
+
+use crate::host::SessionEvent;
 
 mod about;
 mod claim;
@@ -92,6 +94,22 @@ impl SessionStore {
     /// Takes a lock like [`SessionStore::lock`], waiting for it up to `timeout`.
     pub(crate) fn lock_within(&self, name: &str, timeout: Duration) -> Result<LockFile, LockError> {
         LockFile::beside_within(&beside(self.log().path(), name), timeout)
+    }
+}
+
+/// Returns the event that a client needs again, or a change of title or mode; `None` for other records, and for those that
+/// cannot be read.
+pub(crate) fn shown_event(record: &Record) -> Option<SessionEvent> {
+    let payload = &*record.payload;
+    let text = |key: &str| payload.get(key).as_shared_str();
+    match Topic::named(&record.topic)? {
+        topic @ Topic::Shown => shown::read(topic.word_of(&record.kind)?, payload).ok().flatten(),
+        topic @ Topic::Life => match topic.word_of(&record.kind)? {
+            "title" => text("title").map(SessionEvent::Title),
+            "mode" => text("mode").map(SessionEvent::Mode),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

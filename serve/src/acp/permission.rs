@@ -3,6 +3,7 @@
 
 use agent_client_protocol::v1::schema as acp;
 use agent_client_protocol::{Error, ErrorCode, is_incoming_transport_closed};
+use runtime::data::Data;
 use serde_json::{Value, json};
 
 use crate::host::{PermissionQuestion, Verdict};
@@ -55,6 +56,18 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
     Ok(params)
 }
 
+/// Returns the parameters of a request whose question was forwarded through the log.
+pub(crate) fn forwarded(session_id: &str, applies_to: &Data, reason: Option<&str>) -> Value {
+    let tool = applies_to.get("tool").as_str().unwrap_or_default();
+    let options = OPTIONS.iter().map(|(id, kind, name, _)| json!({"optionId": id, "name": name, "kind": kind}));
+    json!({
+        "sessionId": session_id,
+        "toolCall": {"toolCallId": applies_to.get("tool_call_id").as_str().unwrap_or_default(), "title": tool},
+        "options": options.collect::<Vec<_>>(),
+        "_meta": {"harn": {"reason": reason}},
+    })
+}
+
 /// Converts the client's response to a verdict.
 pub(crate) fn verdict(answer: Result<Value, Error>) -> Verdict {
     match answer {
@@ -92,7 +105,6 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
     use runtime::message::ToolCall;
 
     use super::*;

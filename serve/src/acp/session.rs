@@ -151,7 +151,7 @@ impl AcpSessions {
 }
 
 /// Returns a list entry for a session of the event log.
-fn stored(row: &SessionSummary) -> Value {
+pub(crate) fn stored(row: &SessionSummary) -> Value {
     let mut told = json!({
         "sessionId": &*row.id,
         "cwd": row.cwd.as_deref().unwrap_or(Path::new("/")).to_string_lossy(),

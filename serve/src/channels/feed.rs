@@ -39,7 +39,6 @@ pub(crate) struct ChannelFrame {
     /// The event as a server-sent event.
     pub(crate) sse: Bytes,
     /// The origin, for transports with their own form.
-    #[expect(dead_code, reason = "read by transports with their own form")]
     pub(crate) origin: FrameOrigin,
 }
 
@@ -47,9 +46,9 @@ pub(crate) struct ChannelFrame {
 #[derive(Debug, Clone)]
 pub(crate) enum FrameOrigin {
     /// A record of the log.
-    Record(#[expect(dead_code, reason = "read by transports with their own form")] Arc<Record>),
+    Record(Arc<Record>),
     /// A live event of a session.
-    Live(#[expect(dead_code, reason = "read by transports with their own form")] Arc<SessionEvent>),
+    Live(#[expect(dead_code, reason = "read by transports that send live events")] Arc<SessionEvent>),
     /// A notice about the stream itself.
     Stream,
 }

@@ -10,18 +10,23 @@ use bytes::Bytes;
 use futures_util::stream;
 use hyper::Request;
 use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
 use runtime::data::Data;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
 use super::events::{EventReader, ReadEvents};
 use super::ingress::ActionReceipt;
 use super::ledger::ActionStatus;
+use super::websocket::{self, UpgradeRequest};
 use super::{
     Action, ActionError, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel,
     EventEnvelope, EventType, frame,
 };
 use crate::a2a::now_ms;
+use crate::count_limit::CountLimit;
 use crate::http::body::{self, BodyError};
 use crate::http::{ConnectionCloser, FullBody, GuardError, RequestGuard, challenge};
 use crate::metrics::Exposition;
@@ -29,6 +34,8 @@ use crate::probe::{self, HEALTH, METRICS, Probed, READY};
 
 /// The path of the events of a session.
 const EVENTS: &str = "/events";
+/// The path of WebSockets of ACP.
+const ACP: &str = "/acp";
 /// The path for actions.
 const ACTIONS: &str = "/actions";
 /// The path of the list of sessions.
@@ -49,6 +56,8 @@ pub(super) struct ChannelAnswerer(Arc<ChannelHttpState>);
 pub(super) struct ChannelHttpState {
     pub(super) daemon: Arc<ChannelDaemon>,
     pub(super) guard: RequestGuard,
+    /// The limit of WebSockets.
+    pub(super) websockets: CountLimit,
 }
 
 /// A refusal of a request, before it is known what it wants.
@@ -99,14 +108,16 @@ impl ChannelHttpState {
         self.seen(&channel);
         match (request.uri().path(), request.method()) {
             (EVENTS, &Method::GET) => self.events(&channel, &request).await,
+            (ACP, &Method::GET) => self.acp(&channel, request).await,
             (ACTIONS, &Method::POST) => self.action(&channel, request).await,
             (SESSIONS, &Method::GET) => self.sessions(&channel, &request).await,
             (METRICS, &Method::GET) => self.metrics(&channel),
-            (EVENTS | SESSIONS | METRICS | HEALTH | READY, _) => only("GET"),
+            (ACP | EVENTS | SESSIONS | METRICS | HEALTH | READY, _) => only("GET"),
             (ACTIONS, _) => only("POST"),
             (path, _) => {
                 let shown: String = path.chars().take(80).collect();
-                let message = format!("unknown path `{shown}`; use {EVENTS}, {ACTIONS}, {SESSIONS} or {METRICS}");
+                let message =
+                    format!("unknown path `{shown}`; use {ACP}, {EVENTS}, {ACTIONS}, {SESSIONS} or {METRICS}");
                 refusal(StatusCode::NOT_FOUND, "unknown_path", &message)
             }
         }
@@ -118,6 +129,10 @@ impl ChannelHttpState {
             let refusal = HttpRefusal { status: StatusCode::UNAUTHORIZED, reason, message };
             Box::new(self.refuse_caller(&refusal, headers))
         };
+        if let Some(secret) = websocket::secret_of(headers).filter(|_| !headers.contains_key(header::AUTHORIZATION)) {
+            let known = self.daemon.core().authenticate(secret);
+            return known.map_err(|error| refused(error.reason(), error.to_string()));
+        }
         let mut offered = headers.get_all(header::AUTHORIZATION).iter();
         let (Some(first), None) = (offered.next(), offered.next()) else {
             let message = "missing secret: send the header `Authorization: Bearer SECRET`".to_owned();
@@ -227,6 +242,45 @@ impl ChannelHttpState {
             Ok(receipt) => of_receipt(&action_id, &receipt),
             Err(error) => of_error(&error),
         }
+    }
+
+    /// Upgrades a request to a WebSocket with the frames of ACP.
+    async fn acp(&self, channel: &Arc<EnrolledChannel>, mut request: Request<Incoming>) -> Response<Body> {
+        if !channel.scopes.has(ChannelScope::View) {
+            return self.refused(channel, None, &ActionError::Scope(ChannelScope::View));
+        }
+        let upgrade = match UpgradeRequest::read(request.headers()) {
+            Ok(upgrade) => upgrade,
+            Err(problem) => return refusal(StatusCode::UPGRADE_REQUIRED, "upgrade", problem),
+        };
+        let Some(permit) = self.websockets.take() else {
+            let message = format!("too many WebSockets: {} are open, which is the limit", self.websockets.most());
+            return refusal(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", &message);
+        };
+        let connection_id: Arc<str> = uuid::Uuid::new_v4().to_string().into();
+        let (daemon, channel, id) = (self.daemon.clone(), channel.clone(), connection_id.clone());
+        let upgraded = hyper::upgrade::on(&mut request);
+        tokio::spawn(async move {
+            // The client hung up before the response.
+            let Ok(upgraded) = upgraded.await else { return };
+            let config = Some(websocket::config());
+            let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, config).await;
+            super::acp::serve(daemon, channel, id, socket).await;
+            drop(permit);
+        });
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        let headers = response.headers_mut();
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, upgrade.accept);
+        if upgrade.has_subprotocol {
+            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(websocket::SUBPROTOCOL));
+        }
+        if let Ok(id) = HeaderValue::from_str(&connection_id) {
+            headers.insert(websocket::CONNECTION_ID, id);
+        }
+        response
     }
 
     async fn sessions(&self, channel: &Arc<EnrolledChannel>, request: &Request<Incoming>) -> Response<Body> {

@@ -12,6 +12,7 @@ use super::http::{ChannelAnswerer, ChannelHttpState, full};
 use super::peer::ChannelPeer;
 use super::tail::LogTail;
 use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
+use crate::count_limit::CountLimit;
 use crate::drain::drain;
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
@@ -113,7 +114,11 @@ async fn run(
     let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode);
     let guard = RequestGuard { is_local: is_local(&listen), public: None, origins };
-    let answerer = ChannelAnswerer::new(ChannelHttpState { daemon: daemon.clone(), guard });
+    let answerer = ChannelAnswerer::new(ChannelHttpState {
+        daemon: daemon.clone(),
+        guard,
+        websockets: CountLimit::new(limits.connections),
+    });
     let listener = HttpListener::new(listener, limits.connections, full);
     daemon.recover().await;
     ready(&format!("http://{bound}"));

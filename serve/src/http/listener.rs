@@ -131,7 +131,7 @@ where
         request.extensions_mut().insert(of_requests.clone());
         answer(request)
     };
-    let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)));
+    let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)).with_upgrades());
     let is_over = tokio::select! {
         biased;
         _ = connection.as_mut() => true,
