@@ -1,6 +1,7 @@
 //! [`ChannelCore`]: the state of channels that connections, sessions and the tail of the log share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use runtime::data::Data;
@@ -12,15 +13,18 @@ use super::ledger::ActionLedger;
 use super::permissions::PermissionBridge;
 use super::presence::{ChannelPresence, PresenceLimits};
 use super::record::{ChannelRecordKind, kind_of, record};
-use super::throttle::{RefusalCounter, RefusalRate};
+use super::throttle::{RateLimiter, RefusalCounter, RefusalRate};
 use super::{
-    AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, DisconnectReason, EnrolledChannel, OrphanPolicy,
-    RecordedChannelEvent,
+    AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
+    EnrolledChannel, OrphanPolicy, RecordedChannelEvent,
 };
 use crate::a2a::now_ms;
 
 /// The number of records that are read at a time.
 const PAGE: usize = 1_000;
+
+/// The number of unknown secrets in a second for which the log is read.
+const CATCH_UPS: u32 = 20;
 
 /// The state of channels.
 pub(crate) struct ChannelCore {
@@ -31,6 +35,10 @@ pub(crate) struct ChannelCore {
     pub(super) accounts: Arc<SessionAccounts>,
     pub(super) orphan: OrphanPolicy,
     registry: RwLock<ChannelRegistry>,
+    /// The cursor of the last record about channels that was read.
+    read_up_to: AtomicU64,
+    /// The limit of reads of the log for unknown secrets.
+    catch_ups: Mutex<RateLimiter>,
     ledger: Mutex<ActionLedger>,
     refusals: Mutex<RefusalCounter>,
 }
@@ -61,6 +69,8 @@ impl ChannelCore {
             accounts,
             orphan,
             registry: RwLock::default(),
+            read_up_to: AtomicU64::new(0),
+            catch_ups: Mutex::new(RateLimiter::new(CATCH_UPS, CATCH_UPS, Instant::now())),
             ledger: Mutex::default(),
             refusals: Mutex::new(RefusalCounter::new(Instant::now())),
             log,
@@ -83,6 +93,7 @@ impl ChannelCore {
 
     /// Applies a record of the topic `channel`.
     pub(super) fn take(&self, record: &Record) {
+        self.read_up_to.fetch_max(record.cursor, Ordering::Relaxed);
         let payload = &*record.payload;
         let text = |key: &str| payload.get(key).as_shared_str();
         match kind_of(&record.topic, &record.kind) {
@@ -108,19 +119,59 @@ impl ChannelCore {
         self.registry.write().unwrap_or_else(PoisonError::into_inner).take(record);
     }
 
-    /// Returns the channel whose secret a caller sent.
+    /// Returns the channel whose secret a caller sent. The tail reads an enrolment shortly after `harn channel add` has
+    /// printed the secret, so the secret of an unknown channel is refused only after the log was read up to its end.
     ///
     /// # Errors
     /// The secret is not that of a valid channel.
-    pub(super) fn authenticate(&self, secret: &str) -> Result<Arc<EnrolledChannel>, AuthenticationError> {
-        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
-        registry.authenticate(secret, now_ms()).cloned()
+    pub(super) async fn authenticate(
+        self: &Arc<ChannelCore>,
+        secret: &str,
+    ) -> Result<Arc<EnrolledChannel>, AuthenticationError> {
+        let known = self.known(secret);
+        let named = ChannelSecret::read(secret).filter(|_| known == Err(AuthenticationError::Wrong));
+        let is_unknown = named.is_some_and(|secret| self.registry().get(secret.channel_id()).is_none());
+        if !is_unknown || !self.may_catch_up() {
+            return known;
+        }
+        let core = self.clone();
+        let read = tokio::task::spawn_blocking(move || core.catch_up()).await;
+        if let Ok(Err(error)) = read {
+            tracing::error!("cannot read the enrolled channels: {error}");
+        }
+        self.known(secret)
+    }
+
+    fn known(&self, secret: &str) -> Result<Arc<EnrolledChannel>, AuthenticationError> {
+        self.registry().authenticate(secret, now_ms()).cloned()
+    }
+
+    fn registry(&self) -> RwLockReadGuard<'_, ChannelRegistry> {
+        self.registry.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a read of the log for an unknown secret. Returns false if there were too many.
+    fn may_catch_up(&self) -> bool {
+        self.catch_ups.lock().unwrap_or_else(PoisonError::into_inner).take(Instant::now())
+    }
+
+    /// Applies the enrolments that the tail has not read yet. The tail applies them again, which has no effect.
+    fn catch_up(&self) -> Result<(), LogError> {
+        let mut filter =
+            RecordFilter { after: self.read_up_to.load(Ordering::Relaxed), ..RecordFilter::topic(Topic::Channel) };
+        loop {
+            let page = self.log.look(|file| file.read(&filter, PAGE))?;
+            page.iter().for_each(|record| self.change_registry(record));
+            match page.last() {
+                Some(last) if page.len() == PAGE => filter.after = last.cursor,
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Returns the channel with an id, if it is valid.
     pub(super) fn channel(&self, id: &str) -> Option<Arc<EnrolledChannel>> {
-        let registry = self.registry.read().unwrap_or_else(PoisonError::into_inner);
-        registry.get(id).filter(|channel| channel.is_valid(now_ms())).cloned()
+        self.registry().get(id).filter(|channel| channel.is_valid(now_ms())).cloned()
     }
 
     /// Appends an event of a channel.

@@ -68,7 +68,7 @@ impl ChannelDaemon {
         Arc::new(ChannelDaemon { host, core, limits, mode, reading, watched: Mutex::default() })
     }
 
-    pub(super) fn core(&self) -> &ChannelCore {
+    pub(super) fn core(&self) -> &Arc<ChannelCore> {
         &self.core
     }
 

@@ -101,7 +101,7 @@ impl ChannelHttpState {
             READY if is_read => return probe::readiness(&self.daemon.host),
             _ => {}
         }
-        let channel = match self.channel(request.headers()) {
+        let channel = match self.channel(request.headers()).await {
             Ok(channel) => channel,
             Err(response) => return *response,
         };
@@ -124,13 +124,13 @@ impl ChannelHttpState {
     }
 
     /// Returns the channel whose secret a request has.
-    fn channel(&self, headers: &HeaderMap) -> Result<Arc<EnrolledChannel>, Box<Response<Body>>> {
+    async fn channel(&self, headers: &HeaderMap) -> Result<Arc<EnrolledChannel>, Box<Response<Body>>> {
         let refused = |reason: &'static str, message: String| {
             let refusal = HttpRefusal { status: StatusCode::UNAUTHORIZED, reason, message };
             Box::new(self.refuse_caller(&refusal, headers))
         };
         if let Some(secret) = websocket::secret_of(headers).filter(|_| !headers.contains_key(header::AUTHORIZATION)) {
-            let known = self.daemon.core().authenticate(secret);
+            let known = self.daemon.core().authenticate(secret).await;
             return known.map_err(|error| refused(error.reason(), error.to_string()));
         }
         let mut offered = headers.get_all(header::AUTHORIZATION).iter();
@@ -143,7 +143,7 @@ impl ChannelHttpState {
             let message = "invalid authorization scheme: send `Authorization: Bearer SECRET`".to_owned();
             return Err(refused("scheme", message));
         };
-        let known = self.daemon.core().authenticate(secret.trim());
+        let known = self.daemon.core().authenticate(secret.trim()).await;
         known.map_err(|error| refused(error.reason(), error.to_string()))
     }
 
