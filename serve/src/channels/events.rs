@@ -105,10 +105,12 @@ impl EventReader {
                     }
                 }
                 ReadPhase::Live => {
-                    return Ok(match self.reader.read().await {
-                        FeedRead::Frames(frames) => self.took(frames),
-                        FeedRead::Lagged => ReadEvents::Slow,
-                    });
+                    let FeedRead::Frames(mut frames) = self.reader.read().await else { return Ok(ReadEvents::Slow) };
+                    // The log is read before its tail hands a record on: the window may repeat what came from the log.
+                    frames.retain(|frame| frame.cursor.is_none_or(|cursor| cursor > self.cursor));
+                    if !frames.is_empty() {
+                        return Ok(self.took(frames));
+                    }
                 }
             }
         }

@@ -46,7 +46,7 @@ impl DaemonFolder {
         self.folder.join("events.db")
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
         command.env_clear().envs(environment()).env("HARN_MEMORY_ROOT", self.folder.join("memory"));
         command.current_dir(&self.folder).stdin(Stdio::null());
@@ -69,10 +69,15 @@ impl DaemonFolder {
 
     /// Starts a daemon, and waits until it listens.
     pub(super) fn start(&self) -> RunningDaemon {
+        self.start_at("0")
+    }
+
+    /// Starts a daemon at an address.
+    pub(super) fn start_at(&self, listen: &str) -> RunningDaemon {
         let script = self.folder.join("agent.harn");
         fs::copy(root().join("tests/channels/agent.harn"), &script).unwrap();
         let mut command = self.command();
-        command.args(["serve", "channels"]).arg(&script).args(["--listen", "0", "--workers", "2"]);
+        command.args(["serve", "channels"]).arg(&script).args(["--listen", listen, "--workers", "2"]);
         command.args(["--event-log", &self.log()]).args(&self.args);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
@@ -251,6 +256,11 @@ pub(super) struct EventClient {
 }
 
 impl EventClient {
+    /// Sets the timeout of a wait for the next bytes.
+    pub(super) fn wait_at_most(&self, timeout: Duration) {
+        self.lines.get_ref().set_read_timeout(Some(timeout)).unwrap();
+    }
+
     /// Returns the next event; `None` at the end of the stream, and if nothing comes in time.
     pub(super) fn next(&mut self) -> Option<Value> {
         loop {
