@@ -64,7 +64,6 @@ mod bad_input;
 mod borders;
 mod breakout;
 mod channels;
-mod channels_acp;
 mod check;
 mod check_bounds;
 mod code_literals;

@@ -4,7 +4,7 @@
 //! repeats `initialize`, continues each session after the last event that the editor got, and sends the requests again
 //! that have no answer yet. Each request has an id of its own as an action, so none is executed twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ impl AttachError {
     }
 }
 
-type Socket = WebSocketStream<TcpStream>;
+type DaemonSocket = WebSocketStream<TcpStream>;
 
 /// Returns the host with its port, and the URL of the endpoint.
 fn endpoint(address: &str) -> Result<(String, String), AttachError> {
@@ -96,6 +96,42 @@ fn endpoint(address: &str) -> Result<(String, String), AttachError> {
     }
 }
 
+/// The last event of a session that the editor got.
+#[derive(Debug, Default)]
+struct EditorCursor {
+    sequence: u64,
+    /// The number of messages about this event: one event can make several updates.
+    seen: usize,
+    /// After a new connection, the number of messages about this event that come again.
+    repeated: Option<usize>,
+}
+
+impl EditorCursor {
+    /// Takes a message about an event. Returns false if the editor has it.
+    fn take(&mut self, sequence: u64) -> bool {
+        match &mut self.repeated {
+            Some(_) if sequence < self.sequence => return false,
+            Some(left) if sequence == self.sequence && *left > 0 => {
+                *left -= 1;
+                return false;
+            }
+            _ => {}
+        }
+        if sequence > self.sequence {
+            *self = EditorCursor { sequence, ..EditorCursor::default() };
+        }
+        self.seen += 1;
+        true
+    }
+}
+
+/// A message to the daemon.
+struct OutgoingMessage {
+    text: String,
+    /// Whether it is sent again on a new connection, as a request without an answer.
+    is_kept: bool,
+}
+
 /// The state of a proxy.
 struct AttachProxy {
     settings: AttachSettings,
@@ -105,8 +141,12 @@ struct AttachProxy {
     initialize: Option<Value>,
     /// The requests that have no answer yet, in their order.
     open: Vec<(Value, Value)>,
-    /// The cursors of the last events that the editor got, by sessions.
-    cursors: HashMap<String, u64>,
+    /// The last events that the editor got, by sessions.
+    cursors: HashMap<String, EditorCursor>,
+    /// The ids of the daemon's requests that the editor has not answered. The daemon repeats them with the same ids.
+    asked: HashSet<String>,
+    /// Reports for the user.
+    notes: Vec<String>,
     /// An id that no other proxy has.
     name: String,
     last_action: u64,
@@ -131,6 +171,8 @@ pub async fn attach(
         initialize: None,
         open: Vec::new(),
         cursors: HashMap::new(),
+        asked: HashSet::new(),
+        notes: Vec::new(),
         name,
         last_action: 0,
     };
@@ -142,14 +184,19 @@ pub async fn attach(
                     let _ = timeout(CONNECT, socket.close(None)).await;
                     return Ok(());
                 };
-                let Some(line) = proxy.to_daemon(&line) else { continue };
-                if socket.send(Message::Text(line.into())).await.is_err() {
+                let Some(message) = proxy.for_daemon(&line) else { continue };
+                while socket.send(Message::Text(message.text.as_str().into())).await.is_err() {
                     socket = proxy.again("the connection broke", &mut report).await?;
+                    if message.is_kept {
+                        break;
+                    }
                 }
             }
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
-                    if let Some(line) = proxy.to_editor(&text) {
+                    let line = proxy.for_editor(&text);
+                    proxy.notes.drain(..).for_each(|note| report(&note));
+                    if let Some(line) = line {
                         // The editor is gone.
                         if write(&line).is_err() {
                             return Ok(());
@@ -173,42 +220,74 @@ pub async fn attach(
 
 impl AttachProxy {
     /// Converts a line of the editor to a frame.
-    fn to_daemon(&mut self, line: &str) -> Option<String> {
+    fn for_daemon(&mut self, line: &str) -> Option<OutgoingMessage> {
         if line.trim().is_empty() {
             return None;
         }
-        // The daemon answers invalid JSON.
-        let Ok(mut message) = serde_json::from_str::<Value>(line) else { return Some(line.to_owned()) };
+        let Ok(mut message) = serde_json::from_str::<Value>(line) else {
+            // The daemon answers invalid JSON.
+            return Some(OutgoingMessage { text: line.to_owned(), is_kept: false });
+        };
         let method = message["method"].as_str().map(str::to_owned);
-        if let (Some(method), Some(id)) = (method, message.get("id").cloned()) {
-            if method == "initialize" {
-                self.initialize = Some(message["params"].clone());
-            } else if message["params"].is_object() && message.pointer("/params/_meta/harn/actionId").is_none() {
-                self.last_action += 1;
-                message["params"]["_meta"]["harn"]["actionId"] = format!("{}-{}", self.name, self.last_action).into();
+        let id = message.get("id").cloned();
+        let is_kept = method.is_some() && id.is_some();
+        match (method, id) {
+            (Some(method), Some(id)) => {
+                if method == "initialize" {
+                    self.initialize = Some(message["params"].clone());
+                } else if message["params"].is_object() && message.pointer("/params/_meta/harn/actionId").is_none() {
+                    self.last_action += 1;
+                    message["params"]["_meta"]["harn"]["actionId"] =
+                        format!("{}-{}", self.name, self.last_action).into();
+                }
+                if method == "session/load"
+                    && let Some(session) = message.pointer("/params/sessionId").and_then(Value::as_str)
+                {
+                    // The editor wants everything again.
+                    self.cursors.insert(session.to_owned(), EditorCursor::default());
+                }
+                self.open.push((id, message.clone()));
             }
-            self.open.push((id, message.clone()));
+            (None, Some(id)) => drop(self.asked.remove(&id.to_string())),
+            _ => {}
         }
-        Some(message.to_string())
+        Some(OutgoingMessage { text: message.to_string(), is_kept })
     }
 
-    /// Converts a frame to a line for the editor. Answers to requests of the proxy are for the proxy.
-    fn to_editor(&mut self, text: &str) -> Option<String> {
+    /// Converts a frame to a line for the editor. Returns `None` for answers to requests of the proxy, and for what the
+    /// editor has already.
+    fn for_editor(&mut self, text: &str) -> Option<String> {
         let Ok(message) = serde_json::from_str::<Value>(text) else { return None };
-        if let Some(session) = message.pointer("/params/sessionId").and_then(Value::as_str) {
-            let sequence =
-                message.pointer("/params/_meta/harn/sequence").or_else(|| message.pointer("/params/sequence"));
-            if let Some(sequence) = sequence.and_then(Value::as_u64) {
-                let last = self.cursors.entry(session.to_owned()).or_insert(0);
-                *last = sequence.max(*last);
+        let id = message.get("id").filter(|id| !id.is_null());
+        match (message["method"].as_str(), id) {
+            (Some(_), Some(id)) => {
+                if !self.asked.insert(id.to_string()) {
+                    return None;
+                }
             }
-        }
-        if message.get("method").is_none() {
-            let id = message.get("id").cloned().unwrap_or_default();
-            if id.as_str().is_some_and(|id| id.starts_with(OWN)) {
-                return None;
+            (Some(method), None) => {
+                if method == "$/cancel_request" {
+                    self.asked.remove(&message["params"]["requestId"].to_string());
+                }
+                let sequence =
+                    message.pointer("/params/_meta/harn/sequence").or_else(|| message.pointer("/params/sequence"));
+                let session = message.pointer("/params/sessionId").and_then(Value::as_str);
+                if let Some((session, sequence)) = session.zip(sequence.and_then(Value::as_u64))
+                    && !self.cursors.entry(session.to_owned()).or_default().take(sequence)
+                {
+                    return None;
+                }
             }
-            self.answered(&id, &message);
+            (None, _) => {
+                let id = id.cloned().unwrap_or_default();
+                if let Some(own) = id.as_str().and_then(|id| id.strip_prefix(OWN)) {
+                    if let Some(error) = message.pointer("/error/message").and_then(Value::as_str) {
+                        self.notes.push(format!("the daemon cannot continue `{own}`: {error}"));
+                    }
+                    return None;
+                }
+                self.answered(&id, &message);
+            }
         }
         // A message has one line.
         Some(message.to_string())
@@ -223,14 +302,14 @@ impl AttachProxy {
         match of_result.or(of_request) {
             Some(session) if is_over => drop(self.cursors.remove(session)),
             Some(session) if message.get("result").is_some() => {
-                self.cursors.entry(session.to_owned()).or_insert(0);
+                self.cursors.entry(session.to_owned()).or_default();
             }
             _ => {}
         }
     }
 
     /// Connects again, and continues where the connection broke.
-    async fn again(&mut self, why: &str, report: &mut impl FnMut(&str)) -> Result<Socket, AttachError> {
+    async fn again(&mut self, why: &str, report: &mut impl FnMut(&str)) -> Result<DaemonSocket, AttachError> {
         report(&format!("disconnected from the daemon at {} ({why}); connecting again", self.host));
         let socket = self.connect(report).await?;
         report(&format!("connected to the daemon at {} again", self.host));
@@ -238,7 +317,7 @@ impl AttachProxy {
     }
 
     /// Connects, trying for a while.
-    async fn connect(&mut self, report: &mut impl FnMut(&str)) -> Result<Socket, AttachError> {
+    async fn connect(&mut self, report: &mut impl FnMut(&str)) -> Result<DaemonSocket, AttachError> {
         let (begun, mut pause, mut told) = (Instant::now(), PAUSE.0, false);
         loop {
             let reason = match timeout(CONNECT, self.try_connect()).await {
@@ -258,7 +337,7 @@ impl AttachProxy {
         }
     }
 
-    async fn try_connect(&mut self) -> Result<Socket, ConnectError> {
+    async fn try_connect(&mut self) -> Result<DaemonSocket, ConnectError> {
         let away = |error: &dyn std::fmt::Display| ConnectError::Away(error.to_string());
         let mut request = self.url.as_str().into_client_request().map_err(|error| away(&error))?;
         let secret =
@@ -293,24 +372,31 @@ impl AttachProxy {
     }
 
     /// Returns the messages with which a new connection continues.
-    fn repeated(&self) -> Vec<String> {
+    fn repeated(&mut self) -> Vec<String> {
         let Some(initialize) = &self.initialize else { return Vec::new() };
         let own = |name: &str, method: &str, params: Value| {
             json!({"jsonrpc": "2.0", "id": format!("{OWN}{name}"), "method": method, "params": params}).to_string()
         };
-        let is_open = self.open.iter().any(|(_, request)| request["method"] == "initialize");
-        let mut messages = Vec::new();
-        if !is_open {
+        // The editor's own `initialize` must be the first request.
+        let (first, rest): (Vec<_>, Vec<_>) = self.open.iter().partition(|(_, it)| it["method"] == "initialize");
+        let mut messages: Vec<String> = first.iter().map(|(_, request)| request.to_string()).collect();
+        if messages.is_empty() {
             messages.push(own("initialize", "initialize", initialize.clone()));
         }
-        let resumed = self
-            .cursors
-            .iter()
-            .map(|(session, after)| own(session, "_channel/resume", json!({"sessionId": session, "after": after})));
-        let open = self.open.iter().map(|(_, request)| request.to_string());
-        // The editor's own `initialize` must be the first request.
-        let (first, rest): (Vec<_>, Vec<_>) = open.partition(|request| request.contains(r#""method":"initialize""#));
-        messages.into_iter().chain(first).chain(resumed).chain(rest).collect()
+        for (session, cursor) in &mut self.cursors {
+            cursor.repeated = Some(cursor.seen);
+            // The request that loads a session brings all events again.
+            let loads = |(_, request): &&(Value, Value)| {
+                request["method"] == "session/load" && request["params"]["sessionId"] == session.as_str()
+            };
+            if !rest.iter().any(loads) {
+                // Not all messages about the last event may have come.
+                let after = cursor.sequence.saturating_sub(1);
+                messages.push(own(session, "_channel/resume", json!({"sessionId": session, "after": after})));
+            }
+        }
+        messages.extend(rest.iter().map(|(_, request)| request.to_string()));
+        messages
     }
 }
 
@@ -333,6 +419,8 @@ mod tests {
             initialize: None,
             open: Vec::new(),
             cursors: HashMap::new(),
+            asked: HashSet::new(),
+            notes: Vec::new(),
             name: "n".to_owned(),
             last_action: 0,
         }
@@ -349,23 +437,66 @@ mod tests {
         }
     }
 
+    fn initialized() -> AttachProxy {
+        let mut proxy = proxy();
+        let initialize = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
+        proxy.for_daemon(initialize).unwrap();
+        proxy.for_editor(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#).unwrap();
+        proxy
+    }
+
+    fn update(sequence: u64, text: &str) -> String {
+        let params = json!({"sessionId": "s", "text": text, "_meta": {"harn": {"sequence": sequence}}});
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": params}).to_string()
+    }
+
     #[test]
     fn what_has_no_answer_is_sent_again_with_the_same_action_id() {
-        let mut proxy = proxy();
-        proxy.to_daemon(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#).unwrap();
-        proxy.to_editor(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#).unwrap();
+        let mut proxy = initialized();
         let prompt = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[]}}"#;
-        let sent = proxy.to_daemon(prompt).unwrap();
-        assert!(sent.contains(r#""actionId":"n-1""#), "{sent}");
-        let update =
-            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","_meta":{"harn":{"sequence":7}}}}"#;
-        assert!(proxy.to_editor(update).is_some());
+        let sent = proxy.for_daemon(prompt).unwrap();
+        assert!(sent.is_kept && sent.text.contains(r#""actionId":"n-1""#), "{}", sent.text);
+        assert!(proxy.for_editor(&update(7, "a")).is_some());
         let repeated = proxy.repeated();
         assert_eq!(repeated.len(), 3, "{repeated:#?}");
-        assert!(repeated[0].contains("harn-attach-initialize") && repeated[1].contains(r#""after":7"#));
-        assert_eq!(repeated[2], sent);
-        assert_eq!(proxy.to_editor(r#"{"jsonrpc":"2.0","id":"harn-attach-s","result":{}}"#), None);
-        proxy.to_editor(r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}"#).unwrap();
+        assert!(repeated[0].contains("harn-attach-initialize") && repeated[1].contains(r#""after":6"#));
+        assert_eq!(repeated[2], sent.text);
+        assert_eq!(proxy.for_editor(r#"{"jsonrpc":"2.0","id":"harn-attach-s","result":{}}"#), None);
+        proxy.for_editor(r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}"#).unwrap();
         assert_eq!(proxy.repeated().len(), 2);
+        proxy.for_editor(r#"{"jsonrpc":"2.0","id":"harn-attach-s","error":{"message":"unknown session"}}"#);
+        assert_eq!(proxy.notes, ["the daemon cannot continue `s`: unknown session"]);
+    }
+
+    #[test]
+    fn the_editor_gets_each_update_once_although_a_connection_broke_between_two_of_an_event() {
+        let mut proxy = initialized();
+        for (sequence, text) in [(6, "a"), (7, "b"), (7, "c")] {
+            assert!(proxy.for_editor(&update(sequence, text)).is_some());
+        }
+        proxy.repeated();
+        let again = [(6, "a"), (7, "b"), (7, "c"), (7, "d"), (8, "e")];
+        let passed: Vec<bool> = again.iter().map(|(n, text)| proxy.for_editor(&update(*n, text)).is_some()).collect();
+        assert_eq!(passed, [false, false, false, true, true]);
+        // An editor that loads the session again gets everything again.
+        let load = r#"{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"s","cwd":"/"}}"#;
+        proxy.for_daemon(load).unwrap();
+        assert!(proxy.for_editor(&update(6, "a")).is_some());
+        let repeated = proxy.repeated();
+        assert!(!repeated.iter().any(|message| message.contains("_channel/resume")), "{repeated:#?}");
+    }
+
+    #[test]
+    fn a_question_is_shown_once_until_it_is_answered_or_withdrawn() {
+        let mut proxy = initialized();
+        let question = r#"{"jsonrpc":"2.0","id":77,"method":"session/request_permission","params":{"sessionId":"s"}}"#;
+        assert!(proxy.for_editor(question).is_some());
+        proxy.repeated();
+        assert!(proxy.for_editor(question).is_none(), "the editor has it");
+        proxy.for_daemon(r#"{"jsonrpc":"2.0","id":77,"result":{}}"#).unwrap();
+        assert!(proxy.for_editor(question).is_some(), "the answer did not arrive");
+        let withdrawn = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":77}}"#;
+        assert!(proxy.for_editor(withdrawn).is_some());
+        assert!(proxy.for_editor(question).is_some());
     }
 }

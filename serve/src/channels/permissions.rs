@@ -67,6 +67,14 @@ struct ForwardedQuestion {
     answer: oneshot::Sender<Verdict>,
 }
 
+/// A question without a decision.
+pub(super) struct UndecidedQuestion {
+    pub(super) request: Arc<str>,
+    /// The call that it is about.
+    pub(super) applies_to: Data,
+    pub(super) reason: Option<Arc<str>>,
+}
+
 struct StandingAnswer {
     session_id: Arc<str>,
     channel_id: Arc<str>,
@@ -249,16 +257,31 @@ impl PermissionBridge {
         }));
     }
 
-    /// Returns the pending questions of a session, as a channel that connects needs them.
-    pub(super) fn pending(&self, session_id: &str) -> Data {
+    /// Returns whether a question has no decision yet.
+    pub(super) fn is_pending(&self, request: &str) -> bool {
+        self.lock().pending.contains_key(request)
+    }
+
+    /// Returns the questions of a session without a decision.
+    pub(super) fn open_questions(&self, session_id: &str) -> Vec<UndecidedQuestion> {
         let state = self.lock();
         let of_session = state.pending.iter().filter(|(_, it)| *it.question.session_id == *session_id);
-        Data::list(of_session.map(|(request, it)| {
+        let open = of_session.map(|(request, it)| UndecidedQuestion {
+            request: request.clone(),
+            applies_to: applies_to(&it.question),
+            reason: Some(it.question.reason.clone()),
+        });
+        open.collect()
+    }
+
+    /// Returns the questions of a session without a decision, as a channel that connects needs them.
+    pub(super) fn pending(&self, session_id: &str) -> Data {
+        Data::list(self.open_questions(session_id).into_iter().map(|question| {
             Data::dict([
-                ("request", Data::from(request)),
-                ("requestedBy", (&it.question.session_id).into()),
-                ("appliesTo", applies_to(&it.question)),
-                ("reason", (&it.question.reason).into()),
+                ("request", Data::from(question.request)),
+                ("requestedBy", session_id.into()),
+                ("appliesTo", question.applies_to),
+                ("reason", question.reason.into()),
             ])
         }))
     }

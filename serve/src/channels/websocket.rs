@@ -3,7 +3,6 @@
 //! The frames are those of the draft of ACP's remote transport: each text frame holds one JSON-RPC message, and binary
 //! frames are ignored.
 
-use std::io;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -23,6 +22,9 @@ pub(super) const CONNECTION_ID: &str = "acp-connection-id";
 pub(super) const MAX_MESSAGE: usize = 4 << 20;
 /// The time within which a client must take a frame.
 pub(super) const WRITE: Duration = Duration::from_secs(10);
+
+/// The time within which a client must take the frame that closes a connection.
+pub(super) const CLOSE: Duration = Duration::from_millis(500);
 
 /// Returns the limits of a connection.
 pub(super) fn config() -> WebSocketConfig {
@@ -79,11 +81,6 @@ impl UpgradeRequest {
     }
 }
 
-/// Returns an error for a client that takes no frames.
-pub(super) fn too_slow() -> io::Error {
-    io::Error::new(io::ErrorKind::TimedOut, "the client did not take a frame in time")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,10 +101,10 @@ mod tests {
     fn an_upgrade_is_read_as_the_rfc_says() {
         let read = UpgradeRequest::read(&headers(&WHOLE)).unwrap();
         assert_eq!((read.accept.to_str().unwrap(), read.has_subprotocol), ("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=", true));
-        for missing in 0..4 {
+        for (missing, (name, _)) in WHOLE.iter().enumerate().take(4) {
             let mut lines = WHOLE.to_vec();
             lines.remove(missing);
-            assert!(UpgradeRequest::read(&headers(&lines)).is_err(), "{}", WHOLE[missing].0);
+            assert!(UpgradeRequest::read(&headers(&lines)).is_err(), "{name}");
         }
         let mut short = WHOLE.to_vec();
         short[3].1 = "c2hvcnQ=";

@@ -1,0 +1,252 @@
+//! The records of sessions, as updates for a client of ACP.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use runtime::event_log::{Record, Topic};
+use serde_json::{Value, json};
+
+use super::super::connection::ChannelConnection;
+use super::super::events::ReadEvents;
+use super::super::feed::{ChannelFrame, FrameOrigin};
+use super::super::ingress::ActionReceipt;
+use super::super::permissions::UndecidedQuestion;
+use super::super::{
+    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, EventEnvelope, RecordedChannelEvent,
+};
+use super::requests::{failed, refusal, stop_of};
+use super::{
+    AcpChannel, AskedPermission, AttachedSession, Attachment, ConnectionEnd, EVENT, OutgoingFrame, SessionNews,
+    SubmittedPrompt, WorkDone, pump,
+};
+use crate::acp::error::ErrorResponse;
+use crate::acp::permission;
+use crate::acp::update::UpdateConverter;
+use crate::store::shown_event;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+impl AcpChannel {
+    /// Takes the end of a request.
+    pub(super) fn finish(&mut self, done: WorkDone) {
+        match done {
+            WorkDone::Nothing => {}
+            WorkDone::Answered(id, answer) => self.answer(&id, answer),
+            WorkDone::Attach { id, answer, loads, attachment } => {
+                let session_id = attachment.session_id.clone();
+                self.attach(attachment);
+                match self.sessions.get_mut(&session_id).filter(|_| loads) {
+                    Some(attached) => attached.loading = Some((id, answer)),
+                    None => self.answer(&id, Ok(answer)),
+                }
+            }
+            WorkDone::Reached { id, action, session_id, head } => {
+                if !self.sessions.contains_key(&session_id) {
+                    let (session_id, cwd) = (session_id.clone(), PathBuf::from("/"));
+                    self.attach(Attachment { session_id, cwd, after: head, resumed: false, head });
+                }
+                self.submit_prompt(id, session_id, action);
+            }
+            WorkDone::Prompted { id, session_id, receipt } => {
+                let Some(attached) = self.sessions.get_mut(&session_id) else { return };
+                let Some(place) = attached.prompts.iter().position(|prompt| prompt.id == id) else { return };
+                let answer = match receipt {
+                    Err(error) => Err(refusal(&error)),
+                    Ok(ActionReceipt { outcome, is_repeat, .. }) => match outcome.status {
+                        ActionStatus::Failed => Err(failed(&outcome.result)),
+                        // The result of an earlier prompt with the same id.
+                        ActionStatus::Done => Ok(stop_of(&outcome.result)),
+                        ActionStatus::Accepted => {
+                            if let Some(prompt) = attached.prompts.get_mut(place) {
+                                prompt.is_repeat = is_repeat;
+                            }
+                            return;
+                        }
+                    },
+                };
+                attached.prompts.remove(place);
+                self.answer(&id, answer);
+            }
+        }
+    }
+
+    /// Begins to send the events of a session after a cursor.
+    fn attach(&mut self, attachment: Attachment) {
+        let Attachment { session_id, cwd, after, resumed, head } = attachment;
+        let prompts = self.sessions.remove(&session_id).map(|mut earlier| std::mem::take(&mut earlier.prompts));
+        let connection = ChannelConnection::begin(
+            &self.daemon,
+            &self.channel,
+            Some(&session_id),
+            ChannelTransport::WebSocket,
+            Some("acp"),
+            resumed.then_some(after),
+        );
+        self.last_action += 1;
+        let number = self.last_action;
+        let reader = self.daemon.events(&session_id, Some(after));
+        let lag = reader.lag();
+        let pump = tokio::spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
+        let updates = UpdateConverter::new(session_id.clone(), cwd, self.wants);
+        let prompts = prompts.unwrap_or_default();
+        let attached = AttachedSession { connection, updates, pump, number, lag, head, loading: None, prompts };
+        self.sessions.insert(session_id, attached);
+    }
+
+    /// Takes the events of a session.
+    pub(super) fn take_news(&mut self, news: SessionNews) -> Result<(), ConnectionEnd> {
+        let SessionNews { session_id, number, read, cursor } = news;
+        if self.sessions.get(&session_id).is_none_or(|attached| attached.number != number) {
+            return Ok(());
+        }
+        let frames = match read {
+            Ok(ReadEvents::Frames(frames)) => frames,
+            Ok(ReadEvents::Slow) => {
+                let text = format!("slow; resume after {cursor}");
+                return Err(ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, text));
+            }
+            Err(error) => {
+                tracing::error!("cannot read the events of a session: {error}");
+                return Err(ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Error, "log"));
+            }
+        };
+        for frame in &frames {
+            match &frame.origin {
+                FrameOrigin::Record(record) => self.take_record(&session_id, record),
+                FrameOrigin::Stream if frame.cursor.is_some() => self.take_notice(frame),
+                // The log has the text too: in its order, with a cursor.
+                FrameOrigin::Stream | FrameOrigin::Live(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a notice about the stream: a snapshot, or missing events.
+    fn take_notice(&mut self, frame: &ChannelFrame) {
+        let text = String::from_utf8_lossy(&frame.sse);
+        let data = text.lines().find_map(|line| line.strip_prefix("data: "));
+        if let Some(Ok(event)) = data.map(serde_json::from_str::<Value>) {
+            self.put(&json!({"jsonrpc": "2.0", "method": EVENT, "params": event}));
+        }
+    }
+
+    fn take_record(&mut self, session_id: &Arc<str>, record: &Record) {
+        let Some(attached) = self.sessions.get_mut(session_id) else { return };
+        let mut texts = Vec::new();
+        if let Some(event) = shown_event(record) {
+            for update in attached.updates.frames(event) {
+                let mut params = update.params;
+                params["_meta"]["harn"]["sequence"] = record.cursor.into();
+                texts.push(json!({"jsonrpc": "2.0", "method": update.method, "params": params}).to_string());
+            }
+        }
+        if texts.is_empty()
+            && self.wants_events
+            && let Some(envelope) = EventEnvelope::of(record)
+        {
+            texts.push(format!(r#"{{"jsonrpc":"2.0","method":"{EVENT}","params":{}}}"#, envelope.to_json()));
+        }
+        let event = Some((session_id.clone(), record.cursor));
+        self.out.extend(texts.into_iter().map(|text| OutgoingFrame { text, event: event.clone() }));
+        if let Some(Ok(recorded)) = RecordedChannelEvent::read(record) {
+            self.take_channel_event(session_id, record.cursor, recorded);
+        }
+        if Topic::named(&record.topic) == Some(Topic::Life) {
+            self.take_life(session_id, record);
+        }
+    }
+
+    fn take_channel_event(&mut self, session_id: &Arc<str>, cursor: u64, recorded: RecordedChannelEvent) {
+        match recorded.event {
+            // A question that was decided meanwhile is not asked.
+            ChannelEvent::PermissionForwarded(forwarded)
+                if self.daemon.core().permissions.is_pending(&forwarded.request) =>
+            {
+                let (request, applies_to) = (forwarded.request, forwarded.applies_to);
+                self.ask(session_id, UndecidedQuestion { request, applies_to, reason: forwarded.reason }, Some(cursor));
+            }
+            ChannelEvent::PermissionReturned(returned) => {
+                let ids: Vec<i64> = self
+                    .asked
+                    .iter()
+                    .filter(|(_, asked)| asked.request == returned.request)
+                    .map(|(id, _)| *id)
+                    .collect();
+                for id in ids {
+                    self.asked.remove(&id);
+                    self.put(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}));
+                }
+            }
+            ChannelEvent::Connected(_) | ChannelEvent::Resumed(_)
+                if recorded.channel_id.as_ref() == Some(&self.channel.id) =>
+            {
+                let Some(attached) = self.sessions.get_mut(session_id).filter(|it| cursor > it.head) else { return };
+                let loading = attached.loading.take();
+                // A question of the history may not be in the events that the client gets.
+                for question in self.daemon.core().permissions.open_questions(session_id) {
+                    self.ask(session_id, question, None);
+                }
+                if let Some((id, answer)) = loading {
+                    self.answer(&id, Ok(answer));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Asks the client a permission question, unless it has it.
+    fn ask(&mut self, session_id: &Arc<str>, question: UndecidedQuestion, cursor: Option<u64>) {
+        let UndecidedQuestion { request, applies_to, reason } = question;
+        let id = request_id(&request);
+        if !self.channel.scopes.has(ChannelScope::Permit) || self.asked.contains_key(&id) {
+            return;
+        }
+        let mut params = permission::forwarded(session_id, &applies_to, reason.as_deref());
+        if let Some(cursor) = cursor {
+            params["_meta"]["harn"]["sequence"] = cursor.into();
+        }
+        params["_meta"]["harn"]["request"] = (*request).into();
+        self.asked.insert(id, AskedPermission { session_id: session_id.clone(), request });
+        self.put(&json!({"jsonrpc": "2.0", "id": id, "method": permission::METHOD, "params": params}));
+    }
+
+    /// Takes a record of the lifecycle: the beginning and the end of prompts.
+    fn take_life(&mut self, session_id: &Arc<str>, record: &Record) {
+        let Some(attached) = self.sessions.get_mut(session_id) else { return };
+        let payload = &*record.payload;
+        let turn_id = payload.get("turn_id").as_shared_str();
+        match Topic::Life.word_of(&record.kind) {
+            Some("prompted") => {
+                let action = payload.get("action").as_str();
+                for prompt in attached.prompts.iter_mut().filter(|prompt| action == Some(&prompt.action)) {
+                    prompt.turn_id.clone_from(&turn_id);
+                }
+            }
+            Some("answered") => {
+                let is_its = |prompt: &SubmittedPrompt| match &prompt.turn_id {
+                    Some(known) => Some(known) == turn_id.as_ref(),
+                    None => prompt.is_repeat,
+                };
+                let (ended, open) = std::mem::take(&mut attached.prompts).into_iter().partition(is_its);
+                attached.prompts = open;
+                let ended: Vec<SubmittedPrompt> = ended;
+                for prompt in ended {
+                    let answer = match payload.get("stop").as_str() {
+                        Some("failed") => Err(ErrorResponse::broken("the script failed")
+                            .reason("script_failed")
+                            .with("detail", payload.get("reason").as_str().unwrap_or_default())),
+                        _ => Ok(stop_of(payload)),
+                    };
+                    self.answer(&prompt.id, answer);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the id of the request with a permission question. It is the same on every connection, so that the answer to a
+/// question of an earlier connection never counts for another question. Every number in JSON can have its 52 bits.
+fn request_id(request: &str) -> i64 {
+    let digits = request.rsplit_once('-').map_or(request, |(_, digits)| digits);
+    digits.get(..13).and_then(|digits| i64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
