@@ -3,7 +3,8 @@
 use super::signals::signalled;
 use super::{ServedScript, raise_limit_of_files};
 use crate::otel::Exporting;
-use serve::channels::{self, ChannelLimits, ChannelSettings};
+use serve::a2a::A2aLimits;
+use serve::channels::{self, ChannelLimits, ChannelSettings, PeerAgentSettings};
 use std::time::Duration;
 use stdlib::limits::parse_size;
 use stdlib::{Diagnostic, Project};
@@ -24,6 +25,9 @@ pub(crate) struct ServeChannelsArgs {
     /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
+    /// Serve the Agent2Agent protocol on the same port too: peer agents are channels
+    #[arg(long)]
+    a2a: bool,
     /// Maximum size of a request body [default: 1m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_body: Option<u64>,
@@ -41,7 +45,7 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let project = Project::of(&args.script.file)?.channels;
-    let (served, _) = args.script.served("channels", exporting)?;
+    let (served, agent) = args.script.served("channels", exporting)?;
     let usual = ChannelLimits::default();
     let rate = args.max_rate.unwrap_or(usual.actions_per_second);
     let limits = ChannelLimits {
@@ -61,6 +65,7 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
         drain,
         orphan: project.orphan,
         limits,
+        peer_agents: args.a2a.then(|| PeerAgentSettings { agent, limits: A2aLimits::default() }),
     };
     raise_limit_of_files();
     let ready = |url: &str| tracing::info!("serving channels at {url}");

@@ -28,11 +28,11 @@ pub(crate) use crate::clock::now_ms;
 pub(crate) use card::{AgentCard, CardUrl};
 pub use codes::A2aCode;
 pub use error::Refusal;
-pub(crate) use error::{RpcError, code, shortened};
+pub(crate) use error::{RpcError, code, no_scope, shortened};
 pub use extension::REMINDERS;
 pub(crate) use http::{
-    HttpError, content_type, denied, event_response, json, not_allowed, receive, refusal, said, stream_response,
-    with_challenge,
+    A2aEndpoint, HttpError, content_type, denied, event_response, json, not_allowed, receive, refusal, said,
+    stream_response, with_challenge,
 };
 pub(crate) use rpc::{
     A2aMethod, CallResult, FrameCache, RequestedVersion, StreamContext, StreamEnvelope, StreamSource, TaskEventStream,
@@ -40,3 +40,4 @@ pub(crate) use rpc::{
 };
 pub use serve::{A2aLimits, A2aSettings, ListenAddresses, NAMES, cannot_listen, serve};
 pub use tasks::TaskManager;
+pub(crate) use tasks::{SessionTasks, TaskViewer};

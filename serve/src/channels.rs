@@ -24,6 +24,7 @@
 //! - `tail`: follows the log. `feed`: hands events to connections. `events`, `snapshot`: the events for one connection.
 //! - `connection`, `presence`, `throttle`, `accounts`: connections, who is present, limits, and the accounts of sessions.
 //! - `permissions`: the permission bridge. `peer`: the channels, as sessions see them. `http`: the port.
+//! - `peer_agents`: A2A on the port. `incoming_tasks`: the tasks that peer agents have begun here.
 //! - `record`: the kinds of records. [`ChannelCode`]: the diagnostics.
 //! - [`PeerTaskLink`], [`PeerTaskLinks`], [`PeerTaskState`]: tasks of peers, linked to local tasks.
 
@@ -44,10 +45,12 @@ mod feed;
 mod frame;
 mod http;
 mod identity;
+mod incoming_tasks;
 mod ingress;
 mod ledger;
 mod live_event;
 mod peer;
+mod peer_agents;
 mod permissions;
 mod presence;
 mod record;
@@ -79,5 +82,5 @@ pub use ledger::{ActionOutcome, ActionStatus};
 pub use registry::{AuthenticationError, ChannelRegistry, enrol, revoke};
 pub use scope::{ChannelScope, ChannelScopes};
 pub use secret::{ChannelSecret, SecretDigest};
-pub use serve::{ChannelLimits, ChannelSettings, NAMES, cannot_listen, serve};
+pub use serve::{ChannelLimits, ChannelSettings, NAMES, PeerAgentSettings, cannot_listen, serve};
 pub use stdlib::OrphanPolicy;

@@ -4,12 +4,15 @@
 //! - [`ingress`]: actions, scopes, repeats and refusals. [`sharing`]: several channels of one session.
 //! - [`permissions`]: the permission bridge. [`rounds`]: random disconnects and daemons that are killed.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
+//! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once.
 
 mod acp_client;
 mod attach;
 mod daemon;
 mod ingress;
+mod peer_agents;
 mod permissions;
 mod rounds;
 mod sharing;
+mod together;
 mod websocket;

@@ -27,6 +27,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-A2A-016", "needs an option of the command; in `a2a`"),
     ("HARN-A2A-017", "needs an option of the command; in `a2a`"),
     ("HARN-A2A-018", "needs a peer; in `a2a`"),
+    ("HARN-A2A-019", "needs a peer; in `channels/peer_agents`"),
     ("HARN-A2A-101", "needs a peer; in `a2a`"),
     ("HARN-A2A-102", "needs a peer; in `a2a`"),
     ("HARN-A2A-103", "needs a peer; in `a2a`"),

@@ -125,5 +125,12 @@ pub enum A2aCode {
                   `input_modes` under `[agent]` in `harn.toml` lists the supported types, such as `[\"text/plain\", \
                   \"image/*\"]`; the default is text and JSON.",
     },
+    /// Missing scope.
+    NoScope = "HARN-A2A-019", Error {
+        title: "missing scope",
+        meaning: "The agent is served by `harn serve channels --a2a`, and the channel of the caller lacks the scope that \
+            `scope` names: `view` to read tasks, `prompt` to send messages and to cancel, `inject` to inject reminders, \
+            `permit` to answer permission questions. Enrol the channel with it: `harn channel add NAME --can SCOPES`.",
+    },
 }
 }

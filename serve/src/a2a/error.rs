@@ -15,6 +15,7 @@ mod rpc_error;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use of_refusal::no_scope;
 pub(crate) use rpc_error::{RpcError, code, shortened};
 
 /// A refused request.
@@ -58,6 +59,8 @@ pub enum Refusal {
     },
     /// Another message has this id.
     OtherMessage(Arc<str>),
+    /// The channel of the caller lacks this scope.
+    NoScope(&'static str),
     /// The operation with this name is not supported.
     Unsupported(&'static str),
     /// The maximum number of streams is already open.

@@ -5,7 +5,7 @@
 //!   `directory`: the tasks in memory.
 //! - `incoming`: accepts messages. `runner`: runs a task to its end. `sessions`: routes a session's events to its task.
 //! - `inheritance`: reminders that a sub-task inherits.
-//! - `media`: the media types that messages may have.
+//! - `media`: the media types that messages may have. [`TaskViewer`]: a caller that reaches only some tasks.
 //! - `list`, `deadline`, `agent_message`: pages of tasks, deadlines, and the agent's messages. `history`: limits on a
 //!   task's history.
 
@@ -35,8 +35,8 @@ mod shared_task;
 mod state_machine;
 #[cfg(test)]
 mod tests;
+mod viewer;
 
-use sessions::SessionTasks;
 use shared::ManagerState;
 use shared_task::SharedTask;
 use state_machine::HaltReason;
@@ -46,7 +46,9 @@ pub(super) use history::{push_bounded, weight_of};
 pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, TaskOrigin};
 pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
+pub(crate) use sessions::SessionTasks;
 pub(super) use state_machine::question_of;
+pub(crate) use viewer::TaskViewer;
 
 use super::Refusal;
 use super::context::ContextPool;
@@ -83,6 +85,8 @@ pub struct TaskSettings {
     pub input_modes: InputModes,
     /// The kind of response that callers get.
     pub replies: Replies,
+    /// Whether clients of other protocols use the same sessions: a context can be the id of a session.
+    pub shares_sessions: bool,
 }
 
 impl Default for TaskSettings {
@@ -96,6 +100,7 @@ impl Default for TaskSettings {
             agent_id: "agent".into(),
             input_modes: InputModes::default(),
             replies: Replies::default(),
+            shares_sessions: false,
         }
     }
 }
@@ -151,9 +156,9 @@ const ENDED_STATES: [(TaskState, &str); 4] = [
     (TaskState::Rejected, "rejected"),
 ];
 
-/// All tasks of a served script. Clones share their state.
+/// All tasks of a served script, as a caller sees them. Clones share their state.
 #[derive(Clone)]
-pub struct TaskManager(Arc<ManagerState>);
+pub struct TaskManager(Arc<ManagerState>, Option<Arc<dyn TaskViewer>>);
 
 impl TaskManager {
     /// Starts to serve a script, and keeps its tasks in the script's log if it has one.
@@ -180,12 +185,27 @@ impl TaskManager {
     ) -> Result<TaskManager, Vec<Diagnostic>> {
         let sessions = Arc::<SessionTasks>::default();
         let host = Host::start(served, sessions.clone())?;
-        let contexts = ContextPool::new(host.clone(), settings.mode, settings.idle_sessions);
+        TaskManager::on_host(host, sessions, settings, journal)
+    }
+
+    /// Runs tasks in the sessions of a host, which reports the events of its sessions to `sessions`. See
+    /// [`TaskManager::keeping`].
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(crate) fn on_host(
+        host: Host,
+        sessions: Arc<SessionTasks>,
+        settings: TaskSettings,
+        journal: Arc<dyn TaskJournal>,
+    ) -> Result<TaskManager, Vec<Diagnostic>> {
+        let shares = settings.shares_sessions;
+        let contexts = ContextPool::new(host.clone(), settings.mode, settings.idle_sessions, shares);
         let (agent_id, open, finished) = (settings.agent_id, settings.open, settings.finished);
         let (input_modes, replies) = (settings.input_modes, settings.replies);
         let directory = Mutex::default();
         let left = journal.left(host.is_resumable()).map_err(|error| vec![diagnostic(&error)])?;
-        let manager = TaskManager(Arc::new(ManagerState {
+        let state = Arc::new(ManagerState {
             host,
             sessions,
             contexts,
@@ -197,11 +217,22 @@ impl TaskManager {
             replies,
             directory,
             ended: Default::default(),
-        }));
+        });
+        let manager = TaskManager(state, None);
         for restored in left {
             manager.run_again(restored);
         }
         Ok(manager)
+    }
+
+    /// Returns the tasks as a caller sees them.
+    pub(crate) fn seen_by(&self, viewer: Arc<dyn TaskViewer>) -> TaskManager {
+        TaskManager(self.0.clone(), Some(viewer))
+    }
+
+    /// Returns whether the caller reaches a task.
+    fn sees(&self, task_id: &str) -> bool {
+        self.1.as_ref().is_none_or(|viewer| viewer.sees(task_id))
     }
 
     /// Accepts a message: begins a task, or answers one that waits. Returns the task's id and a subscription to its
@@ -273,10 +304,14 @@ impl TaskManager {
     /// # Errors
     /// The page token is invalid, or the log cannot be read.
     pub async fn list(&self, asked: ListTasks) -> Result<TaskPage, Refusal> {
-        match self.0.journal.list(&asked) {
-            Some(page) => page.await.map_err(unread),
-            None => self.page(&asked),
-        }
+        let mut page = match self.0.journal.list(&asked) {
+            Some(page) => page.await.map_err(unread)?,
+            None => self.page(&asked)?,
+        };
+        let all = page.tasks.len();
+        page.tasks.retain(|task| self.sees(&task.id));
+        page.total_size = page.total_size.saturating_sub((all - page.tasks.len()) as u64);
+        Ok(page)
     }
 
     /// Cancels a task and waits for its end.
@@ -341,18 +376,18 @@ impl TaskManager {
     }
 
     /// Refuses new tasks; open ones go on.
-    pub(super) fn begin_drain(&self) {
+    pub(crate) fn begin_drain(&self) {
         self.0.directory().is_stopping = true;
         self.0.host.begin_drain();
     }
 
     /// Returns the number of open tasks and other work that shutdown waits for.
-    pub(super) fn waits(&self) -> PendingWork {
+    pub(crate) fn waits(&self) -> PendingWork {
         PendingWork { tasks: self.0.directory().open(), ..self.0.host.waits() }
     }
 
     /// Waits until all tasks are over and their records are durable.
-    pub(super) async fn idle(&self) {
+    pub(crate) async fn idle(&self) {
         let all = self.0.directory().all();
         for shared_task in &all {
             let _ = shared_task.over().await;
@@ -389,6 +424,9 @@ impl TaskManager {
 
     /// Returns a task from memory or from the journal.
     async fn shared_task(&self, task_id: &str) -> Result<Arc<SharedTask>, Refusal> {
+        if !self.sees(task_id) {
+            return Err(Refusal::UnknownTask(task_id.into()));
+        }
         if let Some(shared_task) = self.0.directory().find(task_id) {
             return Ok(shared_task);
         }

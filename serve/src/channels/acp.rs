@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 
@@ -60,6 +61,8 @@ const MAX_REQUESTS: usize = 64;
 const MAX_SESSIONS: usize = 64;
 /// The number of missed pongs after which a client is gone.
 const MISSED: u32 = 3;
+/// The number of bytes that are written at once.
+const BATCH: usize = 64 * 1024;
 /// The pause between two looks at what a client that does not take a frame has missed.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -261,7 +264,7 @@ pub(super) async fn serve(
                     break ConnectionEnd::new(DisconnectReason::Stale, CloseCode::Away, "no pong");
                 }
                 let ping = Message::Ping(Vec::new().into());
-                if let Err(end) = acp.deliver(&mut socket, &mut connection, ping).await {
+                if let Err(end) = acp.deliver(&mut connection, socket.send(ping)).await {
                     break end;
                 }
             }
@@ -305,30 +308,36 @@ impl AcpChannel {
         socket: &mut ClientSocket,
         connection: &mut ChannelConnection,
     ) -> Result<(), ConnectionEnd> {
-        for OutgoingFrame { text, event } in std::mem::take(&mut self.out) {
-            self.deliver(socket, connection, Message::Text(text.into())).await?;
-            if let Some((session_id, cursor)) = event
-                && let Some(attached) = self.sessions.get_mut(&session_id)
+        let mut due = std::mem::take(&mut self.out).into_iter().peekable();
+        while due.peek().is_some() {
+            let (mut sent, mut bytes) = (HashMap::new(), 0);
+            while bytes < BATCH
+                && let Some(OutgoingFrame { text, event }) = due.next()
             {
-                attached.connection.cursor = Some(cursor);
+                bytes += text.len();
+                sent.extend(event);
+                self.deliver(connection, socket.feed(Message::Text(text.into()))).await?;
+            }
+            self.deliver(connection, socket.flush()).await?;
+            for (session_id, cursor) in sent {
+                if let Some(attached) = self.sessions.get_mut(&session_id) {
+                    attached.connection.cursor = Some(cursor);
+                }
             }
         }
         Ok(())
     }
 
-    /// Sends a frame, unless the channel must be disconnected before the client takes it.
+    /// Waits until the client takes what is sent, unless the channel must be disconnected before.
     async fn deliver(
         &self,
-        socket: &mut ClientSocket,
         connection: &mut ChannelConnection,
-        frame: Message,
+        sending: impl Future<Output = Result<(), tungstenite::Error>>,
     ) -> Result<(), ConnectionEnd> {
         let slow = || ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, "slow");
         tokio::select! {
             biased;
-            sent = socket.send(frame) => {
-                sent.map_err(|_| ConnectionEnd::new(DisconnectReason::Closed, CloseCode::Normal, ""))
-            }
+            sent = sending => sent.map_err(|_| ConnectionEnd::new(DisconnectReason::Closed, CloseCode::Normal, "")),
             reason = connection.closed() => Err(ConnectionEnd::closed(reason)),
             () = self.lagged() => Err(slow()),
             () = tokio::time::sleep(websocket::WRITE) => Err(slow()),

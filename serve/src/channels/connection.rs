@@ -68,7 +68,7 @@ impl ChannelConnection {
     }
 
     /// Lets the daemon close the connection if it does not end by itself, because its client does not read.
-    pub(crate) fn watch(&self, closer: ConnectionCloser, lag: FeedLag) {
+    pub(crate) fn watch(&self, closer: ConnectionCloser, lag: Option<FeedLag>) {
         let watched = WatchedConnection {
             closer,
             lag,
@@ -114,6 +114,9 @@ pub(super) fn identity(
     let mut capabilities: Vec<Arc<str>> = vec!["streaming".into(), "resume".into()];
     if channel.scopes.has(ChannelScope::Permit) {
         capabilities.push("permissions".into());
+    }
+    if native_protocol == Some("a2a") {
+        capabilities.extend(["artifacts".into(), "task_delegation".into()]);
     }
     ChannelIdentity {
         channel_id: channel.id.clone(),

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
+use a2a::peer_task::PeerTaskDirection;
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket, Topic};
 
@@ -16,7 +17,7 @@ use super::record::{ChannelRecordKind, kind_of, record};
 use super::throttle::{RateLimiter, RefusalCounter, RefusalRate};
 use super::{
     AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
-    EnrolledChannel, OrphanPolicy, RecordedChannelEvent,
+    EnrolledChannel, OrphanPolicy, PeerTaskLink, PeerTaskLinks, RecordedChannelEvent,
 };
 use crate::a2a::now_ms;
 
@@ -41,6 +42,8 @@ pub(crate) struct ChannelCore {
     catch_ups: Mutex<RateLimiter>,
     ledger: Mutex<ActionLedger>,
     refusals: Mutex<RefusalCounter>,
+    /// The links of unfinished tasks of peers.
+    links: Mutex<PeerTaskLinks>,
 }
 
 impl ChannelCore {
@@ -72,6 +75,7 @@ impl ChannelCore {
             read_up_to: AtomicU64::new(0),
             catch_ups: Mutex::new(RateLimiter::new(CATCH_UPS, CATCH_UPS, Instant::now())),
             ledger: Mutex::default(),
+            links: Mutex::default(),
             refusals: Mutex::new(RefusalCounter::new(Instant::now())),
             log,
         };
@@ -111,8 +115,39 @@ impl ChannelCore {
                 self.ledger().take(record);
             }
             Some(ChannelRecordKind::Result) => self.ledger().take(record),
+            Some(ChannelRecordKind::Link) => self.take_link(record),
             _ => {}
         }
+    }
+
+    /// Takes the link of a peer's task. The task of a peer agent belongs to the account of its channel.
+    fn take_link(&self, record: &Record) {
+        let mut links = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        links.take(record);
+        if let Ok(link) = PeerTaskLink::from_data(&record.payload) {
+            if link.state.is_finished() {
+                links.retain(|link| !link.state.is_finished());
+            }
+            self.own(&link);
+        }
+    }
+
+    /// Gives the task of a peer agent, and its session, to the account of the agent's channel.
+    pub(super) fn own(&self, link: &PeerTaskLink) {
+        let channel = link.channel_id.as_ref().filter(|_| link.direction == PeerTaskDirection::Incoming);
+        let Some(account) = channel.and_then(|id| self.registry().get(id).map(|channel| channel.account.clone()))
+        else {
+            return;
+        };
+        self.accounts.set(&link.remote_task_id, &account);
+        if let Some(session_id) = &link.session_id {
+            self.accounts.set(session_id, &account);
+        }
+    }
+
+    /// Returns the links of unfinished tasks.
+    pub(super) fn unfinished_links(&self) -> Vec<PeerTaskLink> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner).unfinished().cloned().collect()
     }
 
     fn change_registry(&self, record: &Record) {

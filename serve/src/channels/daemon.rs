@@ -30,7 +30,7 @@ const SWEEP: Duration = Duration::from_millis(200);
 /// A connection that is closed from outside if it does not end by itself: its client may not read.
 pub(super) struct WatchedConnection {
     pub(super) closer: ConnectionCloser,
-    pub(super) lag: FeedLag,
+    pub(super) lag: Option<FeedLag>,
     pub(super) closing: watch::Receiver<Option<DisconnectReason>>,
     pub(super) expires_at_ms: u64,
     /// The reason, if it was closed from outside.
@@ -45,7 +45,7 @@ impl WatchedConnection {
         let closing = *self.closing.borrow();
         closing
             .or_else(|| (now_ms() >= self.expires_at_ms).then_some(DisconnectReason::Expired))
-            .or_else(|| self.lag.is_lagged().then_some(DisconnectReason::Slow))
+            .or_else(|| self.lag.as_ref().is_some_and(FeedLag::is_lagged).then_some(DisconnectReason::Slow))
     }
 }
 

@@ -20,12 +20,13 @@ use super::daemon::ChannelDaemon;
 use super::events::{EventReader, ReadEvents};
 use super::ingress::ActionReceipt;
 use super::ledger::ActionStatus;
+use super::peer_agents::PeerAgents;
 use super::websocket::{self, UpgradeRequest};
 use super::{
     Action, ActionError, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel,
     EventEnvelope, EventType, frame,
 };
-use crate::a2a::now_ms;
+use crate::a2a::{A2aEndpoint, now_ms};
 use crate::count_limit::CountLimit;
 use crate::http::body::{self, BodyError};
 use crate::http::{ConnectionCloser, FullBody, GuardError, RequestGuard, challenge};
@@ -58,6 +59,8 @@ pub(super) struct ChannelHttpState {
     pub(super) guard: RequestGuard,
     /// The limit of WebSockets.
     pub(super) websockets: CountLimit,
+    /// A2A on this port, if it is served.
+    pub(super) peer_agents: Option<PeerAgents>,
 }
 
 /// A refusal of a request, before it is known what it wants.
@@ -99,13 +102,28 @@ impl ChannelHttpState {
         match request.uri().path() {
             HEALTH if is_read => return probe::health(),
             READY if is_read => return probe::readiness(&self.daemon.host),
-            _ => {}
+            path => {
+                if let Some(agents) = self.peer_agents.as_ref().filter(|_| is_read && A2aEndpoint::is_card(path)) {
+                    return agents.endpoint.card(request.map(Body::new)).await;
+                }
+            }
         }
         let channel = match self.channel(request.headers()).await {
             Ok(channel) => channel,
             Err(response) => return *response,
         };
         self.seen(&channel);
+        if let Some(agents) = &self.peer_agents
+            && A2aEndpoint::is_request(request.uri().path())
+        {
+            return match *request.method() {
+                Method::POST => match agents.answer(&self.daemon, &channel, request).await {
+                    Ok(response) => response,
+                    Err(error) => self.refused(&channel, None, &error),
+                },
+                _ => only("POST"),
+            };
+        }
         match (request.uri().path(), request.method()) {
             (EVENTS, &Method::GET) => self.events(&channel, &request).await,
             (ACP, &Method::GET) => self.acp(&channel, request).await,
@@ -193,7 +211,7 @@ impl ChannelHttpState {
             ChannelConnection::begin(&self.daemon, channel, Some(&session_id), ChannelTransport::Sse, None, after);
         let reader = self.daemon.events(&session_id, after);
         if let Some(closer) = request.extensions().get::<ConnectionCloser>() {
-            connection.watch(closer.clone(), reader.lag());
+            connection.watch(closer.clone(), Some(reader.lag()));
         }
         let first = Bytes::from(format!("retry: {RETRY_MS}\n\n"));
         let stream = EventStream {

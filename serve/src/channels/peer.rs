@@ -5,15 +5,23 @@ use std::sync::Arc;
 use super::OrphanPolicy;
 use super::core::ChannelCore;
 use super::feed::FrameOrigin;
+use super::incoming_tasks::IncomingTasks;
 use super::live_event;
 use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 
 /// The channels, as sessions see them. A session never waits for a connection.
-pub(super) struct ChannelPeer(pub(super) Arc<ChannelCore>);
+pub(super) struct ChannelPeer {
+    pub(super) core: Arc<ChannelCore>,
+    /// The tasks of peer agents, which get the events of their sessions too.
+    pub(super) tasks: Option<Arc<IncomingTasks>>,
+}
 
 impl Peer for ChannelPeer {
     fn show(&self, session_id: &Arc<str>, event: SessionEvent) {
-        let fan_out = &self.0.fan_out;
+        if let Some(tasks) = &self.tasks {
+            tasks.sessions.show(session_id, event.clone());
+        }
+        let fan_out = &self.core.fan_out;
         let (r#type, payload) = match &event {
             SessionEvent::Text { message_id, text } => {
                 let offset = fan_out.extend_live(session_id, message_id, false, text);
@@ -35,14 +43,22 @@ impl Peer for ChannelPeer {
     }
 
     fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
-        match self.0.orphan {
-            OrphanPolicy::Pause => Box::pin(self.0.fan_out.clone().attended(session_id.clone())),
+        match self.core.orphan {
+            OrphanPolicy::Pause => Box::pin(self.core.fan_out.clone().attended(session_id.clone())),
             OrphanPolicy::Continue | OrphanPolicy::Cancel => Box::pin(std::future::ready(())),
         }
     }
 
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
-        self.0.permissions.ask(question)
+        match self.tasks.as_ref().and_then(|tasks| Some((tasks.clone(), tasks.permit(&question)?))) {
+            Some((tasks, (channel, answer))) => {
+                let session_id = question.session_id.clone();
+                // Another channel may have sent the message with the answer.
+                let by = move || tasks.speaker(&session_id).unwrap_or(channel);
+                self.core.permissions.ask_beside(question, answer, by)
+            }
+            None => self.core.permissions.ask(question),
+        }
     }
 
     fn records_decisions(&self) -> bool {
@@ -50,6 +66,6 @@ impl Peer for ChannelPeer {
     }
 
     fn over(&self, session_id: &Arc<str>) {
-        self.0.fan_out.over(session_id);
+        self.core.fan_out.over(session_id);
     }
 }

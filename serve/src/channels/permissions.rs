@@ -129,6 +129,37 @@ impl PermissionBridge {
 
     /// Forwards a question to the channels that may answer. Dropping the future withdraws it.
     pub(super) fn ask(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> Waiting<Verdict> {
+        self.begin(question).1
+    }
+
+    /// Forwards a question like [`PermissionBridge::ask`], beside a peer that is asked in its own protocol. Its answer
+    /// is that of the channel `by`.
+    pub(super) fn ask_beside(
+        self: &Arc<PermissionBridge>,
+        question: PermissionQuestion,
+        mut answer: Waiting<Verdict>,
+        by: impl FnOnce() -> Arc<EnrolledChannel> + Send + 'static,
+    ) -> Waiting<Verdict> {
+        let session_id = question.session_id.clone();
+        let (request, mut asked) = self.begin(question);
+        let bridge = self.clone();
+        Box::pin(async move {
+            let given = tokio::select! {
+                biased;
+                verdict = &mut asked => return verdict,
+                given = &mut answer => given,
+            };
+            // Another channel can still answer a question that the peer does not understand.
+            if !matches!(given, Verdict::Cancelled | Verdict::Unusable(_))
+                && let Err(error) = bridge.answer(&by(), &session_id, &request, given).await
+            {
+                tracing::error!("cannot record the permission decision of a peer: {error}");
+            }
+            asked.await
+        })
+    }
+
+    fn begin(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> (Arc<str>, Waiting<Verdict>) {
         let request: Arc<str> = format!("perm-{}", uuid::Uuid::new_v4().simple()).into();
         if let Some((channel_id, allow)) = self.standing(&question) {
             let verdict = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
@@ -143,11 +174,12 @@ impl PermissionBridge {
             };
             let ticket = self.record(&facts);
             let settled = self.log.settled(ticket);
-            return Box::pin(async move {
+            let decided = async move {
                 // A log that cannot be written is reported at the end of the prompt.
                 let _ = settled.await;
                 verdict
-            });
+            };
+            return (request, Box::pin(decided));
         }
         let (answer, answered) = oneshot::channel();
         let expires_at_ms =
@@ -170,8 +202,8 @@ impl PermissionBridge {
             self.log.append(event.to_record(now_ms()));
             state.pending.insert(request.clone(), ForwardedQuestion { question, answer });
         }
-        let asked = AskedQuestion { bridge: self.clone(), request };
-        Box::pin(asked.answered(answered))
+        let asked = AskedQuestion { bridge: self.clone(), request: request.clone() };
+        (request, Box::pin(asked.answered(answered)))
     }
 
     /// Returns the channel whose "always" answer covers a question, if it is still present, and the answer.

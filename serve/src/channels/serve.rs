@@ -4,14 +4,20 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stdlib::{Diagnostic, from_core};
+use stdlib::{Agent, Diagnostic, from_core};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::http::{ChannelAnswerer, ChannelHttpState, full};
+use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
+use super::peer_agents::PeerAgents;
 use super::tail::LogTail;
 use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
+use crate::a2a::card::about;
+use crate::a2a::store::TaskStore;
+use crate::a2a::tasks::{InputModes, TaskSettings};
+use crate::a2a::{A2aEndpoint, A2aLimits, CardUrl, TaskManager};
 use crate::count_limit::CountLimit;
 use crate::drain::drain;
 use crate::host::{Host, Mode, Served};
@@ -40,6 +46,17 @@ pub struct ChannelSettings {
     pub orphan: OrphanPolicy,
     /// The limits.
     pub limits: ChannelLimits,
+    /// A2A on the same port; `None` does not serve it.
+    pub peer_agents: Option<PeerAgentSettings>,
+}
+
+/// The settings of A2A on the port of channels.
+#[derive(Debug, Clone)]
+pub struct PeerAgentSettings {
+    /// The description of the agent for the card.
+    pub agent: Agent,
+    /// The limits of tasks and streams.
+    pub limits: A2aLimits,
 }
 
 /// The limits of a server.
@@ -104,28 +121,54 @@ async fn run(
         let message = "channels need an event log in a file, but the log is in memory";
         return Err(vec![Diagnostic::new(ChannelCode::NoLog, message).help("use `--event-log sqlite:PATH`")]);
     };
-    let ChannelSettings { listen, insecure, origins, mode, drain: grace, orphan, limits } = settings;
+    let ChannelSettings { listen, insecure, origins, mode, drain: grace, orphan, limits, peer_agents } = settings;
     let (listener, bound) = bind(listen, insecure).map_err(|error| vec![cannot_listen(&error)])?;
     let read = ChannelCore::read(log, &limits, orphan);
     let (core, head) =
         read.map_err(|error| vec![Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())])?;
-    let host = Host::start(served, Arc::new(ChannelPeer(core.clone())))?;
+    let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
+    let tasks = peer_agents.is_some().then(|| IncomingTasks::new(core.clone()));
+    let host = Host::start(served, Arc::new(ChannelPeer { core: core.clone(), tasks: tasks.clone() }))?;
     let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
     let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
+    let agents = match (peer_agents, about, tasks) {
+        (Some(settings), Some(about), Some(tasks)) => {
+            let url = match &about.url {
+                Some(url) => CardUrl::Fixed(url.clone()),
+                None if bound.ip().is_unspecified() => CardUrl::Asked(format!("http://{bound}/")),
+                None => CardUrl::Fixed(format!("http://{bound}/")),
+            };
+            let manager = task_manager(&host, &core, &tasks, &about, &mode, settings.limits)?;
+            tasks.reconcile(&manager).await;
+            let endpoint = A2aEndpoint::new(manager, about, url, limits.body, settings.limits.streams);
+            Some(PeerAgents::new(endpoint, tasks))
+        }
+        _ => None,
+    };
+    let manager = agents.as_ref().map(|agents| agents.endpoint.manager().clone());
     let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode);
     let guard = RequestGuard { is_local: is_local(&listen), public: None, origins };
     let answerer = ChannelAnswerer::new(ChannelHttpState {
         daemon: daemon.clone(),
         guard,
         websockets: CountLimit::new(limits.connections),
+        peer_agents: agents,
     });
     let listener = HttpListener::new(listener, limits.connections, full);
     daemon.recover().await;
     ready(&format!("http://{bound}"));
     let stopped = async {
         let code = stop.await;
-        host.begin_drain();
-        drain(grace, || host.waits(), host.idle()).await;
+        match &manager {
+            Some(manager) => {
+                manager.begin_drain();
+                drain(grace, || manager.waits(), manager.idle()).await;
+            }
+            None => {
+                host.begin_drain();
+                drain(grace, || host.waits(), host.idle()).await;
+            }
+        }
         code
     };
     let answer = move |request| answerer.clone().answer(request);
@@ -136,12 +179,40 @@ async fn run(
         never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();
-    host.stop().await;
+    match &manager {
+        Some(manager) => manager.stop().await,
+        None => host.stop().await,
+    }
     core.settle_refusals();
     core.presence.close_all(DisconnectReason::Stopping);
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
     drop(tail);
     Ok(code)
+}
+
+/// Creates the manager of the tasks of peer agents. Tasks that an earlier process left run again if the script allows it.
+fn task_manager(
+    host: &Host,
+    core: &Arc<ChannelCore>,
+    tasks: &Arc<IncomingTasks>,
+    about: &Agent,
+    mode: &Arc<str>,
+    limits: A2aLimits,
+) -> Result<TaskManager, Vec<Diagnostic>> {
+    let store = TaskStore::new(core.log.clone());
+    let store = store.map_err(|error| vec![Diagnostic::new(error.code(), error.to_string()).help(error.help())])?;
+    let settings = TaskSettings {
+        open: limits.tasks,
+        finished: limits.finished,
+        mode: mode.clone(),
+        agent_id: about.name.as_deref().unwrap_or("agent").into(),
+        input_modes: InputModes::of(about),
+        replies: about.replies,
+        shares_sessions: true,
+        ..TaskSettings::default()
+    };
+    let journal = Arc::new(LinkingJournal { store, tasks: tasks.clone() });
+    TaskManager::on_host(host.clone(), tasks.sessions.clone(), settings, journal)
 }
 
 fn internal(what: &str, error: &std::io::Error) -> Vec<Diagnostic> {

@@ -31,9 +31,7 @@ pub(super) fn config() -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(MAX_MESSAGE))
         .max_frame_size(Some(MAX_MESSAGE))
-        // A frame is sent before the next one is made.
         .max_write_buffer_size(MAX_MESSAGE * 4)
-        .write_buffer_size(0)
 }
 
 /// Returns the secret that a browser sends as a subprotocol.

@@ -20,6 +20,8 @@ struct ContextPoolShared {
     mode: Arc<str>,
     /// The maximum number of idle sessions that stay open.
     idle: usize,
+    /// Whether clients of other protocols use the same sessions.
+    shares: bool,
     state: Mutex<ContextPoolState>,
 }
 
@@ -61,8 +63,8 @@ pub(in crate::a2a) struct SessionLease {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl ContextPool {
-    pub(in crate::a2a) fn new(host: Host, mode: Arc<str>, idle: usize) -> ContextPool {
-        ContextPool(Arc::new(ContextPoolShared { host, mode, idle, state: Mutex::default() }))
+    pub(in crate::a2a) fn new(host: Host, mode: Arc<str>, idle: usize, shares: bool) -> ContextPool {
+        ContextPool(Arc::new(ContextPoolShared { host, mode, idle, shares, state: Mutex::default() }))
     }
 
     /// Locks the state. Code that holds this lock does not panic.
@@ -82,8 +84,18 @@ impl ContextPool {
             }
         };
         let mut lease = self.alone(context_id, task_id);
-        (lease.session_id, lease.is_kept, lease.waiting) = (session_id("context", &lease.context_id), true, waiting);
+        (lease.session_id, lease.is_kept, lease.waiting) = (self.session_of(context_id), true, waiting);
         lease
+    }
+
+    /// Returns the id of a context's session. A context of a host whose sessions are shared can name one of them.
+    pub(in crate::a2a) fn session_of(&self, context_id: &Arc<str>) -> Arc<str> {
+        if self.0.shares && is_session(context_id) { context_id.clone() } else { session_id("context", context_id) }
+    }
+
+    /// Returns whether clients of other protocols use the same sessions.
+    pub(in crate::a2a) fn shares_sessions(&self) -> bool {
+        self.0.shares
     }
 
     /// Takes a lease for a task in a session of its own.
@@ -116,6 +128,11 @@ fn session_id(of: &str, id: &str) -> Arc<str> {
     format!("sess_{hex}").into()
 }
 
+/// Returns whether an id has the form of a session's id.
+pub(crate) fn is_session(id: &str) -> bool {
+    id.strip_prefix("sess_").is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 impl SessionLease {
     /// Returns whether the session ends with the task.
     pub(in crate::a2a) fn is_alone(&self) -> bool {
@@ -131,6 +148,11 @@ impl SessionLease {
     /// [`SessionLease::open`] fails.
     pub(in crate::a2a) async fn make_way(&mut self) {
         self.waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
+        if self.waiting.is_none() && self.is_kept && self.contexts.0.shares {
+            // A client of another protocol may have opened it, or loaded it.
+            let open = self.contexts.0.host.session(&self.session_id).ok();
+            self.waiting = open.filter(|handle| handle.inbox().is_ok());
+        }
         if self.waiting.is_none() {
             self.is_at_work = true;
             let _ = tokio::time::timeout(PATIENCE, self.contexts.0.host.close(&self.session_id)).await;

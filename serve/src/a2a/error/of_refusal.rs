@@ -59,6 +59,7 @@ impl From<Refusal> for RpcError {
                     .reason("message_id_reused")
                     .field("message.messageId")
             }
+            Refusal::NoScope(scope) => no_scope(scope),
             Refusal::Unsupported(operation) => {
                 RpcError::new(code::UNSUPPORTED, A2aCode::NotOffered, format!("{operation} is not supported"))
             }
@@ -99,6 +100,12 @@ impl RpcError {
             other => other.into(),
         }
     }
+}
+
+/// Returns the error for a channel that lacks a scope.
+pub(crate) fn no_scope(scope: &str) -> RpcError {
+    let message = format!("the channel may not do this: it needs the scope `{scope}`");
+    RpcError::new(code::SERVER, A2aCode::NoScope, message).reason("scope").with("scope", scope)
 }
 
 fn unknown_task(rpc: i32, id: &str) -> RpcError {

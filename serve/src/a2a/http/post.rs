@@ -6,6 +6,7 @@ use std::time::Duration;
 use a2a::Version;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use bytes::Bytes;
 
@@ -15,7 +16,8 @@ use super::sse;
 use crate::a2a::A2aCode;
 use crate::a2a::error::{RpcError, code};
 use crate::a2a::extension::RequestedExtension;
-use crate::a2a::rpc::{CallResult, Caller, call, read, refused};
+use crate::a2a::rpc::{BadRequest, CallResult, Caller, RpcRequest, StreamContext, call, read, refused};
+use crate::a2a::tasks::TaskManager;
 use crate::http::body::{self, BodyError};
 use crate::http::{AccessError, challenge};
 
@@ -28,17 +30,28 @@ pub(crate) type HttpError = (StatusCode, RpcError);
 /// Responds to a JSON-RPC request.
 pub(super) async fn post(State(state): State<Arc<A2aState>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
-    let said = said(&head.headers, head.uri.query());
-    let version = said.nearest();
+    let version = said(&head.headers, head.uri.query()).nearest();
     let body = match receive(&head.headers, body, version, state.body, state.admit(&head.headers)).await {
         Ok(body) => body,
         Err(refused) => return *refused,
     };
+    respond(&state.manager, &state.streams, &head, read(&body)).await
+}
+
+/// Executes a request, and returns its response.
+pub(super) async fn respond(
+    manager: &TaskManager,
+    streams: &StreamContext,
+    head: &Parts,
+    request: Result<RpcRequest, Box<BadRequest>>,
+) -> Response<Body> {
+    let said = said(&head.headers, head.uri.query());
+    let version = said.nearest();
     let asked = RequestedExtension::of(&head.headers);
-    let reply = match read(&body) {
+    let reply = match request {
         Ok(request) => {
             let caller = Caller { said, reminders: asked.is_any() };
-            call(&state.manager, &state.streams, request, caller).await
+            call(manager, streams, request, caller).await
         }
         Err(bad) => CallResult::Text(refused(&bad.id, &bad.fault, version)),
     };

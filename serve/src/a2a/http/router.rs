@@ -26,10 +26,10 @@ use crate::http::{RequestGuard, Token};
 use crate::probe::{HEALTH, METRICS, READY};
 
 /// The paths for requests.
-const RPC: [&str; 2] = ["/", "/a2a"];
+pub(super) const RPC: [&str; 2] = ["/", "/a2a"];
 
 /// The paths of the card: its current name and its former one. Some clients look below the path that they were given.
-const CARDS: [&str; 4] = [
+pub(super) const CARDS: [&str; 4] = [
     "/.well-known/agent-card.json",
     "/.well-known/agent.json",
     "/a2a/.well-known/agent-card.json",

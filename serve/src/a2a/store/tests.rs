@@ -125,8 +125,12 @@ impl TaskWorker {
 
     /// Returns an ended task with many changes.
     fn work(&mut self) -> Task {
-        let begun =
-            TaskOrigin { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
+        let begun = TaskOrigin {
+            metadata: Data::dict([("k", 1.into())]),
+            deadline_ms: Some(u64::MAX >> 1),
+            is_alone: true,
+            peer: None,
+        };
         let mut task = self.begin(TASK, "c", begun);
         self.status(&mut task, TaskState::Working, None, Data::Nil);
         self.artifact(&task, ANSWER, vec![Part::text("one ")], false, false);

@@ -39,7 +39,14 @@ impl TaskManager {
         }
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
-        reply(&*self.shared_task(&task_id).await?, message, reminders).await
+        let shared_task = self.shared_task(&task_id).await?;
+        if let Some(viewer) = &self.1 {
+            if shared_task.asks_permission() && !viewer.may_permit() {
+                return Err(Refusal::NoScope("permit"));
+            }
+            viewer.replies(&task_id);
+        }
+        reply(&shared_task, message, reminders).await
     }
 
     /// Runs a task again that an ended process left unfinished.
@@ -66,13 +73,21 @@ impl TaskManager {
     /// Begins a task.
     async fn begin(
         &self,
-        request: SendMessage,
+        mut request: SendMessage,
         reminders: Vec<PeerReminder>,
         asker: TaskCaller,
     ) -> Result<(Arc<str>, Subscription), Refusal> {
         let now = now_ms();
-        let metadata = merged(&request.metadata, &request.message.metadata);
+        let mut metadata = merged(&request.metadata, &request.message.metadata);
+        // A task inherits nothing from a task that its caller does not reach.
+        request.message.reference_task_ids.retain(|id| self.sees(id));
+        if metadata.get("parent_task_id").as_str().is_some_and(|id| !self.sees(id)) {
+            metadata.set("parent_task_id", Data::Nil);
+        }
         let first = request.message.clone();
+        if let (Some(viewer), Some(context_id)) = (&self.1, &first.context_id) {
+            viewer.enters(&self.0.contexts.session_of(context_id), context_id).await?;
+        }
         if let Some(shared_task) = self.begun_before(&first).await? {
             return Ok((shared_task.id.clone(), shared_task.follow()));
         }
@@ -82,7 +97,8 @@ impl TaskManager {
             Ok(deadline) => (deadline, None),
             Err(misfit) => (None, Some(unmet(misfit))),
         };
-        let begun = TaskOrigin { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false };
+        let peer = self.1.as_ref().map(|viewer| viewer.peer());
+        let begun = TaskOrigin { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false, peer };
         let (shared_task, follows, lease) = match self.enter(task, &first, begun, reason, reminders, asker)? {
             Admission::New(shared_task, follows, lease) => (shared_task, follows, lease),
             Admission::Repeated(shared_task) => {
@@ -143,7 +159,7 @@ impl TaskManager {
         // A caller that lost the response sends the first message of its task again.
         if let Some(shared_task) = directory.of_first(&first.message_id) {
             let is_repeat = shared_task.first.as_ref().is_some_and(|known| is_repeat(known, first));
-            return if is_repeat {
+            return if is_repeat && self.sees(&shared_task.id) {
                 Ok(Admission::Repeated(shared_task))
             } else {
                 Err(Refusal::OtherMessage(first.message_id.clone()))

@@ -48,6 +48,8 @@ pub struct TaskOrigin {
     pub deadline_ms: Option<u64>,
     /// Whether the session ends with the task and is not its context's own.
     pub is_alone: bool,
+    /// The channel that began it, if the server has channels. It is not stored with the task.
+    pub peer: Option<Arc<str>>,
 }
 
 /// A task restored from its records.

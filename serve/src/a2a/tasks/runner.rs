@@ -35,6 +35,9 @@ pub(super) struct TaskRun {
 /// The timeout for a session that was told to stop, beyond its grace period.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The pause between two looks at a session in which another client's turn runs.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// Runs a task until it is over.
 pub(super) async fn run(shared: Arc<ManagerState>, shared_task: Arc<SharedTask>, start: TaskRun) {
     let TaskRun { message, metadata, deadline, mut lease, created, resumed } = start;
@@ -127,7 +130,25 @@ async fn work(
         false => Vec::new(),
     };
     let first = Prompt { resumed, inherits, answers, ..prompt(message, &task, metadata.clone()) };
-    let mut came = until_halted(shared_task, &handle, handle.prompt(first)).await;
+    let mut came = loop {
+        let came = until_halted(shared_task, &handle, handle.prompt(first.clone())).await;
+        match came {
+            Err(UnfinishedPrompt::Host(HostError::Busy(_))) if shared.contexts.shares_sessions() => {
+                // Events of another client's turn do not belong to the task.
+                shared.sessions.end(lease.session_id(), shared_task);
+                tokio::select! {
+                    biased;
+                    _ = shared_task.halted() => {
+                        lease.rests();
+                        return TaskEnd::Halted;
+                    }
+                    () = turn_over(&handle) => {}
+                }
+                shared.sessions.begin(lease.session_id(), shared_task);
+            }
+            came => break came,
+        }
+    };
     loop {
         match came {
             Ok(EndedPrompt { stop: PromptOutcome::Asked(question), .. }) => {
@@ -150,6 +171,12 @@ async fn opened(
 ) -> Result<SessionHandle, TaskEnd> {
     let opening = async {
         lease.make_way().await;
+        if shared.contexts.shares_sessions() {
+            let handle = lease.open(resumed).await?;
+            turn_over(&handle).await;
+            shared.sessions.begin(lease.session_id(), shared_task);
+            return Ok(handle);
+        }
         shared.sessions.begin(lease.session_id(), shared_task);
         lease.open(resumed).await
     };
@@ -157,6 +184,13 @@ async fn opened(
         biased;
         _ = shared_task.halted() => Err(TaskEnd::Halted),
         opened = opening => opened.map_err(TaskEnd::Gone),
+    }
+}
+
+/// Waits for the end of another client's turn.
+async fn turn_over(handle: &SessionHandle) {
+    while handle.is_busy() {
+        tokio::time::sleep(LOOK).await;
     }
 }
 

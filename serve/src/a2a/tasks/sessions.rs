@@ -8,7 +8,7 @@ use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 
 /// The task that each session runs.
 #[derive(Default)]
-pub(super) struct SessionTasks(Mutex<HashMap<Arc<str>, Arc<SharedTask>>>);
+pub(crate) struct SessionTasks(Mutex<HashMap<Arc<str>, Arc<SharedTask>>>);
 
 impl SessionTasks {
     /// Locks the state. Code that holds this lock does not panic.
@@ -31,6 +31,11 @@ impl SessionTasks {
 
     fn find(&self, session_id: &str) -> Option<Arc<SharedTask>> {
         self.lock().get(session_id).cloned()
+    }
+
+    /// Returns the id of the task that a session runs.
+    pub(crate) fn task_of(&self, session_id: &str) -> Option<Arc<str>> {
+        self.find(session_id).map(|shared_task| shared_task.id.clone())
     }
 
     /// Returns the number of busy sessions.

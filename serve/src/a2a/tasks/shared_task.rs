@@ -425,6 +425,11 @@ impl SharedTask {
         self.lock().machine.asks()
     }
 
+    /// Returns whether the task waits for the answer to a permission question.
+    pub(super) fn asks_permission(&self) -> bool {
+        self.lock().machine.asks_permission()
+    }
+
     /// Returns whether the task must stop.
     pub(super) fn is_halted(&self) -> bool {
         self.lock().machine.halted().is_some()

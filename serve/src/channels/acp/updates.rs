@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtime::event_log::{Record, Topic};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::super::connection::ChannelConnection;
 use super::super::events::ReadEvents;
@@ -12,7 +12,7 @@ use super::super::feed::{ChannelFrame, FrameOrigin};
 use super::super::ingress::ActionReceipt;
 use super::super::permissions::UndecidedQuestion;
 use super::super::{
-    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, EventEnvelope, RecordedChannelEvent,
+    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
 };
 use super::requests::{failed, refusal, stop_of};
 use super::{
@@ -111,7 +111,7 @@ impl AcpChannel {
         };
         for frame in &frames {
             match &frame.origin {
-                FrameOrigin::Record(record) => self.take_record(&session_id, record),
+                FrameOrigin::Record(record) => self.take_record(&session_id, frame, record),
                 FrameOrigin::Stream if frame.cursor.is_some() => self.take_notice(frame),
                 // The log has the text too: in its order, with a cursor.
                 FrameOrigin::Stream | FrameOrigin::Live(_) => {}
@@ -122,14 +122,13 @@ impl AcpChannel {
 
     /// Sends a notice about the stream: a snapshot, or missing events.
     fn take_notice(&mut self, frame: &ChannelFrame) {
-        let text = String::from_utf8_lossy(&frame.sse);
-        let data = text.lines().find_map(|line| line.strip_prefix("data: "));
-        if let Some(Ok(event)) = data.map(serde_json::from_str::<Value>) {
-            self.put(&json!({"jsonrpc": "2.0", "method": EVENT, "params": event}));
+        if let Some(event) = event_of(frame) {
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"{EVENT}","params":{event}}}"#);
+            self.out.push(OutgoingFrame { text, event: None });
         }
     }
 
-    fn take_record(&mut self, session_id: &Arc<str>, record: &Record) {
+    fn take_record(&mut self, session_id: &Arc<str>, frame: &ChannelFrame, record: &Record) {
         let Some(attached) = self.sessions.get_mut(session_id) else { return };
         let mut texts = Vec::new();
         if let Some(event) = shown_event(record) {
@@ -141,9 +140,9 @@ impl AcpChannel {
         }
         if texts.is_empty()
             && self.wants_events
-            && let Some(envelope) = EventEnvelope::of(record)
+            && let Some(event) = event_of(frame)
         {
-            texts.push(format!(r#"{{"jsonrpc":"2.0","method":"{EVENT}","params":{}}}"#, envelope.to_json()));
+            texts.push(format!(r#"{{"jsonrpc":"2.0","method":"{EVENT}","params":{event}}}"#));
         }
         let event = Some((session_id.clone(), record.cursor));
         self.out.extend(texts.into_iter().map(|text| OutgoingFrame { text, event: event.clone() }));
@@ -242,6 +241,11 @@ impl AcpChannel {
             _ => {}
         }
     }
+}
+
+/// Returns the event of a frame as JSON, which was written once for all connections.
+fn event_of(frame: &ChannelFrame) -> Option<&str> {
+    std::str::from_utf8(&frame.sse).ok()?.lines().find_map(|line| line.strip_prefix("data: "))
 }
 
 /// Returns the id of the request with a permission question. It is the same on every connection, so that the answer to a

@@ -7,8 +7,12 @@ fn a_task_comes_back_as_it_was() {
     let restored = folder.store().load(TASK).unwrap().unwrap();
     assert_eq!(*restored.task, task);
     assert_eq!(restored.session_id.as_deref(), Some("sess_c"));
-    let begun =
-        TaskOrigin { metadata: Data::dict([("k", 1.into())]), deadline_ms: Some(u64::MAX >> 1), is_alone: true };
+    let begun = TaskOrigin {
+        metadata: Data::dict([("k", 1.into())]),
+        deadline_ms: Some(u64::MAX >> 1),
+        is_alone: true,
+        peer: None,
+    };
     assert_eq!(restored.begun, begun);
     assert_eq!(restored.injected, [Data::dict([("id", Data::from("r1"))])]);
 }

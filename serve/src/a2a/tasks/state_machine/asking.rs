@@ -51,6 +51,11 @@ static OPTIONS: [(&str, Verdict); 4] = [
 ];
 
 impl TaskStateMachine {
+    /// Returns whether the current question is about a permission.
+    pub(in crate::a2a::tasks) fn asks_permission(&self) -> bool {
+        matches!(self.asking.front(), Some(TaskQuestion::Permission { .. }))
+    }
+
     /// Asks the caller a question, after the pending ones. A task that must stop asks nothing.
     pub(in crate::a2a::tasks) fn ask(&mut self, asking: TaskQuestion, now: u64) -> Vec<TaskEffect> {
         let is_full = self.asking.len() >= MAX_QUESTIONS && matches!(asking, TaskQuestion::Permission { .. });

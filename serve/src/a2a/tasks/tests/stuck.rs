@@ -22,7 +22,7 @@ fn where_looking_after_a_task_breaks_off_nothing_of_it_is_left() {
             metadata: Data::Nil,
         };
         let lease = shared.contexts.lease(&task.context_id, &task.id);
-        let begun = TaskOrigin { metadata: Data::Nil, deadline_ms: None, is_alone: false };
+        let begun = TaskOrigin { metadata: Data::Nil, deadline_ms: None, is_alone: false, peer: None };
         let shared_task = SharedTask::new(task, ASKER.version, None, begun, Arc::new(NoJournal));
         shared.directory().begin(&shared_task);
         let (created, _) = oneshot::channel();
