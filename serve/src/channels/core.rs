@@ -11,7 +11,7 @@ use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLo
 use super::accounts::SessionAccounts;
 use super::feed::FanOut;
 use super::ledger::ActionLedger;
-use super::permissions::PermissionBridge;
+use super::permissions::{PermissionBridge, UndecidedQuestions};
 use super::presence::{ChannelPresence, PresenceLimits};
 use super::record::{ChannelRecordKind, kind_of, record};
 use super::throttle::{RateLimiter, RefusalCounter, RefusalRate};
@@ -80,14 +80,20 @@ impl ChannelCore {
             log,
         };
         let mut filter = RecordFilter::topic(Topic::Channel);
+        let mut left = UndecidedQuestions::default();
         loop {
             let page = core.log.look(|file| file.read(&filter, PAGE))?;
-            page.iter().for_each(|record| core.take(record));
+            for record in &page {
+                core.take(record);
+                left.take(record);
+            }
             match page.last() {
                 Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => return Ok((Arc::new(core), head)),
+                _ => break,
             }
         }
+        core.permissions.expire(left);
+        Ok((Arc::new(core), head))
     }
 
     /// Locks the ledger. Every operation leaves it consistent.

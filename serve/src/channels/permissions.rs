@@ -4,12 +4,13 @@
 //! runs once the record is durable. "Always" answers of a channel without the right `permit:session` hold for this
 //! channel, as long as it is present.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use runtime::data::Data;
-use runtime::event_log::{EventLog as _, SharedLog as _, SqliteLog, Ticket};
+use runtime::event_log::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
+use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 
 use super::presence::ChannelPresence;
@@ -80,6 +81,26 @@ struct StandingAnswer {
     channel_id: Arc<str>,
     scope: PermissionScope,
     allow: bool,
+}
+
+/// The questions on a log that have no decision. If the process that asked them has ended, nobody waits for the answer.
+#[derive(Default)]
+pub(super) struct UndecidedQuestions(BTreeMap<Arc<str>, (Arc<str>, ForwardedPermission)>);
+
+impl UndecidedQuestions {
+    /// Takes the next record of the log.
+    pub(super) fn take(&mut self, record: &Record) {
+        let Some(Ok(RecordedChannelEvent { session_id, event, .. })) = RecordedChannelEvent::read(record) else {
+            return;
+        };
+        match (event, session_id) {
+            (ChannelEvent::PermissionForwarded(forwarded), Some(session_id)) => {
+                self.0.insert(forwarded.request.clone(), (session_id, forwarded));
+            }
+            (ChannelEvent::PermissionReturned(returned), _) => drop(self.0.remove(&returned.request)),
+            _ => {}
+        }
+    }
 }
 
 /// A decision about a question.
@@ -206,6 +227,24 @@ impl PermissionBridge {
         (request, Box::pin(asked.answered(answered)))
     }
 
+    /// Returns the questions of an ended process as expired: its tool calls are over, and a turn that runs again asks
+    /// anew.
+    pub(super) fn expire(&self, left: UndecidedQuestions) {
+        let mut state = self.lock();
+        for (request, (session_id, forwarded)) in left.0 {
+            let text = |key: &str| forwarded.applies_to.get(key).as_shared_str().unwrap_or_default();
+            let question = PermissionQuestion {
+                session_id,
+                call: ToolCall::new(text("tool_call_id"), text("tool"), Data::Nil),
+                annotations: Data::Nil,
+                reason: forwarded.reason.clone().unwrap_or_default(),
+                scope: PermissionScope::Tool { tool: text("tool") },
+                old_text: None,
+            };
+            self.end_question(&mut state, &request, &question, PermissionSource::Timeout, Verdict::Cancelled.word());
+        }
+    }
+
     /// Returns the channel whose "always" answer covers a question, if it is still present, and the answer.
     fn standing(&self, question: &PermissionQuestion) -> Option<(Arc<str>, bool)> {
         let mut state = self.lock();
@@ -322,17 +361,22 @@ impl PermissionBridge {
     fn end(&self, request: &Arc<str>, source: PermissionSource, verdict: &'static str) {
         let mut state = self.lock();
         let Some(pending) = state.pending.remove(request) else { return };
+        self.end_question(&mut state, request, &pending.question, source, verdict);
+    }
+
+    /// Records that the runtime decided a question.
+    fn end_question(
+        &self,
+        state: &mut BridgeState,
+        request: &Arc<str>,
+        question: &PermissionQuestion,
+        source: PermissionSource,
+        verdict: &'static str,
+    ) {
         let runtime: Arc<str> = "runtime".into();
-        self.record(&DecisionFacts {
-            request,
-            question: &pending.question,
-            decided_by: runtime.clone(),
-            side: PermissionSide::Local,
-            source,
-            verdict,
-            holds: "once",
-        });
-        state.decide(request, &pending.question, runtime, verdict);
+        let (decided_by, side) = (runtime.clone(), PermissionSide::Local);
+        self.record(&DecisionFacts { request, question, decided_by, side, source, verdict, holds: "once" });
+        state.decide(request, question, runtime, verdict);
     }
 
     /// Appends the records of a decision: the decision, and the event for channels.

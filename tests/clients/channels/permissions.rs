@@ -1,7 +1,9 @@
 //! The permission bridge.
 
-use super::daemon::DaemonFolder;
+use super::daemon::{DaemonFolder, RunningDaemon};
+use runtime::event_log::Record;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[test]
@@ -35,7 +37,7 @@ fn the_first_answer_decides_and_the_others_learn_who_did() {
 
 /// Anti-pattern: approving remote permissions privately, without evidence.
 #[test]
-fn a_tool_runs_only_after_its_decision_is_on_the_log() {
+fn anti_pattern_5_a_tool_runs_only_after_its_decision_is_on_the_log() {
     let folder = DaemonFolder::new("permit-evidence");
     let secret = folder.channel("phone", "view,prompt,permit", &[]);
     let daemon = folder.start();
@@ -166,4 +168,118 @@ fn a_channel_that_connects_learns_which_questions_are_open() {
     assert_eq!(desk.act(&session, "permit", json!({"request": request, "verdict": "reject_once"})).0, 200);
     let said = events.next_of("tool.failed");
     assert!(said["payload"]["text"].as_str().unwrap().contains("the user refused it"), "{said}");
+}
+
+/// A question that one channel asked for, and a decision about it.
+struct DecidedPermission {
+    folder: DaemonFolder,
+    _daemon: RunningDaemon,
+    session: String,
+    request: String,
+    /// The secret of the channel that decided.
+    secret: String,
+    decision: Arc<Record>,
+}
+
+/// Lets a tool ask for a permission, and a channel answer.
+fn decided(name: &str, can: &str, verdict: &str) -> DecidedPermission {
+    let folder = DaemonFolder::new(&format!("permit-fact-{name}"));
+    let secrets = [folder.channel("phone", "view,prompt", &[]), folder.channel("desk", can, &[])];
+    let daemon = folder.start();
+    let [phone, desk] = secrets.each_ref().map(|secret| daemon.client(secret));
+    let session = phone.open();
+    let mut events = phone.events(&session, None);
+    phone.prompt(&session, "pay");
+    let request = events.next_of("channel.permission_forwarded")["payload"]["request"].as_str().unwrap().to_owned();
+    let answer = json!({"request": request, "verdict": verdict});
+    let (status, answered) = desk.act(&session, "permit", answer);
+    assert!(status == 200 || status == 403, "{answered}");
+    let decision = folder.wait_for("channel.permission", |_| true);
+    let [_, secret] = secrets;
+    DecidedPermission { folder, _daemon: daemon, session, request, secret, decision }
+}
+
+#[test]
+fn permission_fact_1_which_peer_requested_it() {
+    let it = decided("requested", "view,permit", "allow_once");
+    assert_eq!(it.decision.payload.get("requested_by").as_str(), Some(it.session.as_str()));
+    // The channel whose prompt it was is on the log, with the turn that asked.
+    let prompted = it.folder.records("session.life.prompted").remove(0);
+    let action = prompted.payload.get("action").as_str().unwrap();
+    assert!(action.starts_with("chan-") && !it.secret.contains(action.split('/').next().unwrap()), "{action}");
+}
+
+#[test]
+fn permission_fact_2_which_tool_it_applies_to() {
+    let it = decided("applies", "view,permit", "allow_once");
+    let of = |path: &str| it.decision.payload.at(path).as_str().map(ToOwned::to_owned);
+    assert_eq!(of("applies_to.tool").as_deref(), Some("pay"));
+    assert_eq!(of("applies_to.tool_call_id").as_deref(), Some("call-1"));
+    assert_eq!(of("applies_to.session_id").as_deref(), Some(it.session.as_str()));
+    assert_eq!(of("request").as_deref(), Some(it.request.as_str()));
+}
+
+#[test]
+fn permission_fact_3_which_side_decided() {
+    let it = decided("side", "view,permit", "reject_once");
+    assert_eq!(it.decision.payload.get("side").as_str(), Some("remote"));
+    assert!(it.secret.contains(it.decision.payload.get("decided_by").as_str().unwrap()));
+    assert_eq!(it.decision.payload.get("verdict").as_str(), Some("reject_once"));
+}
+
+/// Responses, timeouts and denials by policy are in the tests above; this is a failed authorization beside a response.
+#[test]
+fn permission_fact_4_the_source_of_the_decision() {
+    let response = decided("source", "view,permit", "allow_once");
+    assert_eq!(response.decision.payload.get("source").as_str(), Some("user"));
+    let refused = decided("source-auth", "view", "allow_once");
+    assert_eq!(refused.decision.payload.get("source").as_str(), Some("auth"));
+    assert!(refused.folder.records("session.shown.tool_ended").is_empty(), "the question is still open");
+}
+
+#[test]
+fn permission_fact_5_whether_it_is_scoped_to_the_channel() {
+    for (name, can, verdict, scoped) in [
+        ("once", "view,permit", "allow_once", false),
+        ("channel", "view,permit", "allow_always", true),
+        ("session", "view,permit,permit:session", "allow_always", false),
+    ] {
+        let it = decided(&format!("scope-{name}"), can, verdict);
+        assert_eq!(it.decision.payload.at("scope.channel_scoped").as_bool(), Some(scoped), "{name}");
+        assert_eq!(it.decision.payload.at("scope.holds").as_str(), Some(name));
+    }
+}
+
+#[test]
+fn a_question_that_was_open_when_the_daemon_was_killed_is_returned_as_expired() {
+    let folder = DaemonFolder::new("permit-killed");
+    let secret = folder.channel("phone", "view,prompt,permit", &[]);
+    let daemon = folder.start();
+    let client = daemon.client(&secret);
+    let session = client.open();
+    let mut events = client.events(&session, None);
+    client.prompt(&session, "pay");
+    let forwarded = events.next_of("channel.permission_forwarded");
+    let (request, last) = (forwarded["payload"]["request"].clone(), events.last);
+    daemon.kill();
+    let daemon = folder.start();
+    let client = daemon.client(&secret);
+    let mut events = client.events(&session, last);
+    let returned = events.next_of("channel.permission_returned");
+    assert_eq!(returned["payload"]["request"], request);
+    assert_eq!(returned["payload"]["appliesTo"], forwarded["payload"]["appliesTo"]);
+    let facts = ["decidedBy", "side", "source", "verdict"].map(|key| returned["payload"][key].as_str().unwrap());
+    assert_eq!(facts, ["runtime", "local", "timeout", "cancelled"]);
+    assert_eq!(client.events(&session, None).snapshot["payload"]["pendingPermissions"], json!([]));
+    // A late answer learns the decision, and no tool runs.
+    let (_, late) = client.act(&session, "permit", json!({"request": request, "verdict": "allow_once"}));
+    assert_eq!(
+        (&late["result"]["decided"], &late["result"]["verdict"]),
+        (&json!(false), &json!("cancelled")),
+        "{late}"
+    );
+    // The next start returns nothing again.
+    daemon.kill();
+    let _daemon = folder.start();
+    assert_eq!(folder.records("channel.permission").len(), 1);
 }

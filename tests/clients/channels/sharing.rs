@@ -52,7 +52,7 @@ fn all_channels_see_the_same_events_in_the_same_order_without_a_gap() {
 
 /// Anti-pattern: writing remote messages directly to a client without entering the event stream.
 #[test]
-fn a_remote_message_enters_the_event_stream() {
+fn anti_pattern_1_a_remote_message_enters_the_event_stream() {
     let folder = DaemonFolder::new("message");
     let secrets = [folder.channel("phone", ALL, &[]), folder.channel("desk", "view", &[])];
     let daemon = folder.start();
@@ -71,7 +71,7 @@ fn a_remote_message_enters_the_event_stream() {
 
 /// Anti-pattern: replaying from the beginning after a reconnect and duplicating turns.
 #[test]
-fn a_reconnect_continues_after_the_last_event_and_repeats_no_turn() {
+fn anti_pattern_4_a_reconnect_continues_after_the_last_event_and_repeats_no_turn() {
     let folder = DaemonFolder::new("reconnect");
     let secret = folder.channel("phone", ALL, &[]);
     let daemon = folder.start();
