@@ -20,13 +20,14 @@ pipeline default(task) {
 pub(crate) struct Daemon {
     child: Child,
     address: String,
-    secret: String,
+    /// The secrets of its channels.
+    secrets: Vec<String>,
     folder: PathBuf,
 }
 
 impl Daemon {
-    /// Starts it with one channel.
-    pub(crate) fn start() -> Daemon {
+    /// Starts it with a number of channels, of which the first acts.
+    pub(crate) fn start(channels: usize) -> Daemon {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let name = format!("harn-bench-channels-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
@@ -39,8 +40,13 @@ impl Daemon {
             command
         };
         let all = "view,prompt,inject,admin";
-        let added = harn().args(["channel", "add", "bench", "--can", all]).output().expect("`harn channel add` runs");
-        let secret = String::from_utf8_lossy(&added.stdout).trim().to_owned();
+        let add = |number: usize| {
+            let name = format!("bench-{number}");
+            let added = harn().args(["channel", "add", &name, "--can", all]).output().expect("`harn channel add` runs");
+            assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+            String::from_utf8_lossy(&added.stdout).trim().to_owned()
+        };
+        let secrets = (0..channels).map(add).collect();
         let serve = ["serve", "channels", "agent.harn", "--listen", "0", "--max-rate", "1000000"];
         let mut child = harn().args(serve).stderr(Stdio::piped()).spawn().expect("the daemon starts");
         let mut said = BufReader::new(child.stderr.take().expect("its standard error"));
@@ -48,7 +54,7 @@ impl Daemon {
         said.read_line(&mut line).expect("the daemon says where it listens");
         let address = line.trim().rsplit_once("http://").map(|(_, address)| address.to_owned());
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        Daemon { child, address: address.unwrap_or_else(|| panic!("{line}")), secret, folder }
+        Daemon { child, address: address.unwrap_or_else(|| panic!("{line}")), secrets, folder }
     }
 
     /// Sends an action, and returns the body of its response.
@@ -57,7 +63,7 @@ impl Daemon {
         let head = format!(
             "POST /actions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
              Authorization: Bearer {}\r\nContent-Length: {}\r\n\r\n{action}",
-            self.secret,
+            self.secrets[0],
             action.len()
         );
         stream.write_all(head.as_bytes()).expect("the daemon takes the action");
@@ -73,13 +79,13 @@ impl Daemon {
         id.unwrap_or_else(|| panic!("{opened}")).to_owned()
     }
 
-    /// Connects to the events of a session.
-    pub(crate) fn events(&self, session: &str, after: Option<u64>) -> TcpStream {
+    /// Connects a channel to the events of a session.
+    pub(crate) fn events(&self, channel: usize, session: &str, after: Option<u64>) -> TcpStream {
         let mut stream = self.connect();
         let after = after.map_or_else(String::new, |after| format!("&after={after}"));
         let head = format!(
             "GET /events?session={session}{after} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n\r\n",
-            self.secret
+            self.secrets[channel]
         );
         stream.write_all(head.as_bytes()).expect("the daemon takes the request");
         stream

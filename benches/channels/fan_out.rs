@@ -1,4 +1,4 @@
-//! A thousand connections to one session.
+//! A thousand channels with a connection each to one session.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use crate::daemon::Daemon;
 use crate::options::Options;
 
-/// Number of connections.
+/// Number of channels and connections.
 const CONNECTIONS: usize = 1_000;
 /// Number of events, each to all.
 const EVENTS: usize = 200;
@@ -36,45 +36,54 @@ pub(crate) fn run(options: &Options) -> bool {
     crate::say(bytes <= MOST_BYTES as f64, &what) && held
 }
 
+/// News of a connection.
+enum Report {
+    /// It has read its snapshot.
+    Ready,
+    /// It has read the event with this number.
+    Event(usize, Instant),
+    /// It was closed.
+    Closed,
+}
+
 /// Returns the 99th percentile of the delay after the first connection in milliseconds, and the memory of a connection.
 fn measure() -> (f64, f64) {
-    let daemon = Daemon::start();
+    let daemon = Daemon::start(CONNECTIONS);
     let session = daemon.open();
     let before = daemon.resident();
-    let (reports, mut arrivals) = mpsc::unbounded_channel::<(usize, Instant)>();
-    let streams: Vec<_> = (0..CONNECTIONS).map(|_| daemon.events(&session, None)).collect();
+    let (reports, mut arrivals) = mpsc::unbounded_channel();
+    let (streams, mut opened) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let local = tokio::task::LocalSet::new();
         local.block_on(&runtime, async {
-            let readers = streams.into_iter().map(|stream| tokio::task::spawn_local(read(stream, reports.clone())));
-            for reader in readers.collect::<Vec<_>>() {
-                let _ = reader.await;
+            while let Some(stream) = opened.recv().await {
+                tokio::task::spawn_local(read(stream, reports.clone()));
             }
+            std::future::pending::<()>().await;
         });
     });
+    for channel in 0..CONNECTIONS {
+        streams.send(daemon.events(channel, &session, None)).expect("the reader runs");
+        match wait(&mut arrivals) {
+            Some(Report::Ready) => {}
+            Some(_) | None => panic!("connection {channel} has no snapshot"),
+        }
+    }
+    let bytes = daemon.resident().saturating_sub(before) as f64 / CONNECTIONS as f64;
     let mut delays = Vec::with_capacity(CONNECTIONS * EVENTS);
-    let mut bytes = 0.0;
-    for number in 0..=EVENTS {
+    for number in 0..EVENTS {
         daemon.act(&format!(
             r#"{{"actionId": "m{number}", "sessionId": "{session}", "kind": "message", "params": {{"text": "event-{number}."}}}}"#
         ));
         let mut times = Vec::with_capacity(CONNECTIONS);
-        let until = Instant::now() + LIMIT;
         while times.len() < CONNECTIONS {
-            match arrivals.try_recv() {
-                Ok((seen, at)) if seen == number => times.push(at),
-                Ok(_) => {}
-                Err(_) => {
-                    assert!(Instant::now() < until, "an event is lost: {} have event {number}", times.len());
-                    std::thread::sleep(Duration::from_micros(200));
-                }
+            match wait(&mut arrivals) {
+                Some(Report::Event(seen, at)) if seen == number => times.push(at),
+                Some(Report::Closed) => panic!("a connection was closed before event {number}"),
+                Some(_) => panic!("an event came twice, or in another order"),
+                None => panic!("an event is lost: {} have event {number}", times.len()),
             }
-        }
-        if number == 0 {
-            // All connections are open and have read their snapshot.
-            bytes = daemon.resident().saturating_sub(before) as f64 / CONNECTIONS as f64;
-            continue;
         }
         let first = times.iter().min().copied().unwrap_or_else(Instant::now);
         delays.extend(times.iter().map(|at| at.duration_since(first).as_secs_f64() * 1e3));
@@ -83,20 +92,35 @@ fn measure() -> (f64, f64) {
     (delays[delays.len() * 99 / 100], bytes)
 }
 
-/// Reports when each event arrives.
-async fn read(stream: std::net::TcpStream, reports: mpsc::UnboundedSender<(usize, Instant)>) {
+/// Waits for a report; `None` if nothing comes in time.
+fn wait(arrivals: &mut mpsc::UnboundedReceiver<Report>) -> Option<Report> {
+    let until = Instant::now() + LIMIT;
+    loop {
+        match arrivals.try_recv() {
+            Ok(report) => return Some(report),
+            Err(_) if Instant::now() > until => return None,
+            // Sleeps, since a busy thread would take the time of the daemon.
+            Err(_) => std::thread::sleep(Duration::from_micros(200)),
+        }
+    }
+}
+
+/// Reports what arrives on a connection.
+async fn read(stream: std::net::TcpStream, reports: mpsc::UnboundedSender<Report>) {
     stream.set_nonblocking(true).expect("the option is known");
     let mut stream = TcpStream::from_std(stream).expect("the runtime takes the connection");
     let (mut text, mut buffer) = (String::new(), vec![0; 16 << 10]);
-    let mut next = 0;
+    let (mut wanted, mut next) = ("\"change\":\"snapshot\"".to_owned(), 0);
     while let Ok(count) = stream.read(&mut buffer).await
         && count > 0
     {
         let now = Instant::now();
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        while let Some(at) = text.find(&format!("\"event-{next}.\"")) {
-            let _ = reports.send((next, now));
-            text.drain(..at);
+        while let Some(at) = text.find(&wanted) {
+            let report = if next == 0 { Report::Ready } else { Report::Event(next - 1, now) };
+            let _ = reports.send(report);
+            text.drain(..at + wanted.len());
+            wanted = format!("\"event-{next}.\"");
             next += 1;
         }
         // The beginning of the text that is looked for may be at its end.
@@ -105,4 +129,5 @@ async fn read(stream: std::net::TcpStream, reports: mpsc::UnboundedSender<(usize
             text.drain(..keep);
         }
     }
+    let _ = reports.send(Report::Closed);
 }

@@ -13,7 +13,7 @@ const MOST_S: f64 = 1.0;
 
 /// Measures the time until a connection has all events.
 pub(crate) fn run(options: &Options) -> bool {
-    let daemon = Daemon::start();
+    let daemon = Daemon::start(1);
     let session = daemon.open();
     daemon.act(&format!(
         r#"{{"actionId": "fill", "sessionId": "{session}", "kind": "prompt", "params": {{"text": "{EVENTS}"}}}}"#
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &Options) -> bool {
 /// Reads all events of the session, and returns the time in seconds.
 fn read(daemon: &Daemon, session: &str) -> f64 {
     let began = Instant::now();
-    let mut stream = daemon.events(session, Some(0));
+    let mut stream = daemon.events(0, session, Some(0));
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("the option is known");
     let mut buffer = vec![0; 256 << 10];
     let (mut count, mut rest) = (0, Vec::new());

@@ -61,14 +61,14 @@ impl SqliteStore {
     }
 
     /// Returns the record of a batch; `None` if it is empty.
-    fn record(&self, batch: ChangeBatch) -> Option<NewRecord> {
+    fn record(&self, batch: &ChangeBatch) -> Option<NewRecord> {
         let (word, at_ms) = match (&batch.checkpoint, batch.changes.first()) {
             (Some(part), _) => ("checkpoint", part.at_ms),
             (None, Some(first)) => (word(first), first.at_ms),
             (None, None) => return None,
         };
         let payload = StoredBatch::new(batch);
-        self.written.fetch_add(payload.weight(0) as u64, Ordering::Relaxed);
+        self.written.fetch_add(payload.weight as u64, Ordering::Relaxed);
         Some(NewRecord {
             topic: Topic::Hub.into(),
             kind: self.kind(word),
@@ -89,7 +89,7 @@ fn locked(path: &Path, error: &LockError) -> StoreError {
 
 impl Store for SqliteStore {
     fn append(&self, batch: ChangeBatch) -> Durability {
-        let Some(record) = self.record(batch) else { return Durability::Done };
+        let Some(record) = self.record(&batch) else { return Durability::Done };
         Durability::Pending(self.log.put(record).number())
     }
 
@@ -126,7 +126,7 @@ impl Store for SqliteStore {
 
 impl TrimmableStore for SqliteStore {
     fn place(&self, batch: ChangeBatch) -> StoreFuture<u64> {
-        let Some(record) = self.record(batch) else { return Box::pin(async { Ok(0) }) };
+        let Some(record) = self.record(&batch) else { return Box::pin(async { Ok(0) }) };
         let placed = self.log.place(record);
         Box::pin(async move { Ok(placed.await?.cursor) })
     }
@@ -157,48 +157,51 @@ pub fn changes_of(record: &Record) -> Option<ChangeBatch> {
     ChangeBatch::decode(bytes.as_slice()).ok()
 }
 
-/// A batch that is converted to JSON on the thread of the writer.
+/// A batch as JSON. It is converted on the thread of the command: a batch is made of many small allocations, and the
+/// allocator is slow where one thread makes them and another frees them.
 #[derive(Debug)]
 struct StoredBatch {
-    batch: ChangeBatch,
-    /// Length of the encoded batch.
-    length: usize,
+    json: Vec<u8>,
+    weight: usize,
 }
 
 impl StoredBatch {
-    fn new(batch: ChangeBatch) -> StoredBatch {
-        StoredBatch { length: batch.encoded_len(), batch }
-    }
-}
-
-impl PayloadSource for StoredBatch {
-    fn to_data(&self, _place: usize) -> Data {
-        let changes: Vec<Data> = self.batch.changes.iter().map(|change| facts(change).to_data()).collect();
-        let encoded = STANDARD.encode(self.batch.encode_to_vec());
-        Data::dict([("changes", changes.into()), ("batch", Arc::<str>::from(encoded).into())])
-    }
-
-    fn weight(&self, _place: usize) -> usize {
-        weight(&self.batch, self.length)
-    }
-
-    fn write_json(&self, _place: usize, json: &mut Vec<u8>) {
+    fn new(batch: &ChangeBatch) -> StoredBatch {
+        let length = batch.encoded_len();
+        let weight = weight(batch, length);
+        let mut json = Vec::with_capacity(weight);
         json.extend_from_slice(b"{\"changes\":[");
-        for (place, change) in self.batch.changes.iter().enumerate() {
+        for (place, change) in batch.changes.iter().enumerate() {
             if place > 0 {
                 json.push(b',');
             }
-            facts(change).write_json(json);
+            facts(change).write_json(&mut json);
         }
         json.extend_from_slice(b"],\"batch\":\"");
-        let mut encoded = Vec::with_capacity(self.length);
+        let mut encoded = Vec::with_capacity(length);
         // A vector has room for any message.
-        let _ = self.batch.encode(&mut encoded);
+        let _ = batch.encode(&mut encoded);
         let start = json.len();
         json.resize(start + encoded.len().div_ceil(3) * 4, 0);
         let written = STANDARD.encode_slice(&encoded, &mut json[start..]).unwrap_or(0);
         json.truncate(start + written);
         json.extend_from_slice(b"\"}");
+        StoredBatch { json, weight }
+    }
+}
+
+impl PayloadSource for StoredBatch {
+    fn to_data(&self, _place: usize) -> Data {
+        // It was written above, so it can be read.
+        serde_json::from_slice(&self.json).unwrap_or(Data::Nil)
+    }
+
+    fn weight(&self, _place: usize) -> usize {
+        self.weight
+    }
+
+    fn write_json(&self, _place: usize, json: &mut Vec<u8>) {
+        json.extend_from_slice(&self.json);
     }
 }
 
@@ -211,14 +214,6 @@ struct ChangeFacts<'a> {
 }
 
 impl ChangeFacts<'_> {
-    fn to_data(&self) -> Data {
-        let text = |text: &str| Data::from(Arc::<str>::from(text));
-        let mut facts = vec![("kind", text(self.kind)), ("number", self.number.into())];
-        facts.extend(self.texts.iter().map(|(key, value)| (*key, text(value))));
-        facts.extend(self.attempt.map(|attempt| ("attempt", u64::from(attempt).into())));
-        Data::dict(facts)
-    }
-
     fn write_json(&self, json: &mut Vec<u8>) {
         use std::io::Write as _;
         // Writing to a vector does not fail.

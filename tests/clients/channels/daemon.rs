@@ -257,37 +257,60 @@ pub(super) struct EventClient {
 
 impl EventClient {
     /// Sets the timeout of a wait for the next bytes.
-    pub(super) fn wait_at_most(&self, timeout: Duration) {
+    fn wait_at_most(&self, timeout: Duration) {
         self.lines.get_ref().set_read_timeout(Some(timeout)).unwrap();
     }
 
     /// Returns the next event; `None` at the end of the stream, and if nothing comes in time.
     pub(super) fn next(&mut self) -> Option<Value> {
         loop {
-            if let Some((event, rest)) = self.body.split_once("\n\n") {
-                let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(ToOwned::to_owned);
-                if let Some(id) = event.lines().find_map(|line| line.strip_prefix("id: ")) {
-                    self.last = Some(id.parse().unwrap());
-                }
-                self.body = rest.to_owned();
-                match data {
-                    Some(data) => return Some(serde_json::from_str(&data).unwrap()),
-                    None => continue,
-                }
+            if let Some(event) = self.next_read() {
+                return Some(event);
             }
-            // A chunk: its size, its bytes, and a line break.
-            let mut size = String::new();
-            if self.lines.read_line(&mut size).ok()? == 0 {
-                return None;
-            }
-            let size = usize::from_str_radix(size.trim(), 16).ok()?;
-            if size == 0 {
-                return None;
-            }
-            let mut chunk = vec![0; size + 2];
-            self.lines.read_exact(&mut chunk).ok()?;
-            self.body.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+            self.read_chunk()?;
         }
+    }
+
+    /// Returns the next event if it has arrived.
+    pub(super) fn next_arrived(&mut self) -> Option<Value> {
+        loop {
+            if let Some(event) = self.next_read() {
+                return Some(event);
+            }
+            self.wait_at_most(Duration::from_millis(50));
+            let has_more = self.lines.fill_buf().is_ok_and(|bytes| !bytes.is_empty());
+            self.wait_at_most(LIMIT);
+            if !has_more {
+                return None;
+            }
+            self.read_chunk()?;
+        }
+    }
+
+    /// Returns the next event of what was read.
+    fn next_read(&mut self) -> Option<Value> {
+        loop {
+            let (event, rest) = self.body.split_once("\n\n")?;
+            let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(ToOwned::to_owned);
+            if let Some(id) = event.lines().find_map(|line| line.strip_prefix("id: ")) {
+                self.last = Some(id.parse().unwrap());
+            }
+            self.body = rest.to_owned();
+            if let Some(data) = data {
+                return Some(serde_json::from_str(&data).unwrap());
+            }
+        }
+    }
+
+    /// Reads a chunk: its size, its bytes, and a line break.
+    fn read_chunk(&mut self) -> Option<()> {
+        let mut size = String::new();
+        self.lines.read_line(&mut size).ok()?;
+        let size = usize::from_str_radix(size.trim(), 16).ok().filter(|size| *size > 0)?;
+        let mut chunk = vec![0; size + 2];
+        self.lines.read_exact(&mut chunk).ok()?;
+        self.body.push_str(std::str::from_utf8(&chunk[..size]).unwrap());
+        Some(())
     }
 
     /// Returns the next event of a type, and skips others.

@@ -2,7 +2,8 @@
 //!
 //! The workers are this test binary in processes of their own, which report what they saw. Afterwards the file is checked
 //! against the reports: no task is lost, none is finished twice, every attempt was recorded before its worker saw the
-//! task, and tasks of one context are stored in the order of their sender and handed out in that order.
+//! task, and tasks of one context are stored in the order of their sender and handed out in that order. A second hub does
+//! the same while it compacts its store.
 //!
 //! It takes 60 s beside the other tests; `HUB_CHAOS_SECONDS=600` makes it longer.
 
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hub::broker::change::{Change, ChangeKind};
+use hub::broker::change::{Change, ChangeBatch, ChangeKind, SavedTask};
 use hub::broker::task::is_final;
 use hub::proto::a2a::TaskState;
 use hub::proto::worker::{Claim, ClaimRequest, FinishRequest, ProgressRequest};
@@ -33,6 +34,8 @@ const CONTEXTS: u64 = 5;
 const LEASE: Duration = Duration::from_secs(1);
 const ARGS: &[&str] =
     &["--store", "sqlite:hub.db", "--lease", "1s", "--max-attempts", "1000", "--max-finished", "100000000"];
+/// The store is compacted all the time.
+const COMPACTED: &[&str] = &["--compact-after", "100k"];
 
 /// Observations of the clients of all hubs.
 #[derive(Default)]
@@ -68,11 +71,23 @@ impl Reports {
 
 #[test]
 fn no_task_is_lost_or_finished_twice_when_workers_and_hubs_are_killed() {
-    let folder = scratch("hub-chaos");
-    let seconds = std::env::var("HUB_CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
+    let checker = kill_again_and_again("hub-chaos", 60, ARGS);
+    assert_eq!(checker.first, 1, "the store is whole");
+}
+
+#[test]
+fn no_task_is_lost_or_finished_twice_when_a_hub_that_compacts_is_killed() {
+    let checker = kill_again_and_again("hub-chaos-compacted", 40, &[ARGS, COMPACTED].concat());
+    assert!(checker.first > 1, "the store was not compacted");
+}
+
+/// Kills workers and hubs for a time, and checks the store afterwards.
+fn kill_again_and_again(name: &str, seconds: u64, args: &[&str]) -> Checker {
+    let folder = scratch(name);
+    let seconds = std::env::var("HUB_CHAOS_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(seconds);
     let end = Instant::now() + Duration::from_secs(seconds);
     let reports = Arc::new(Mutex::new(Reports::default()));
-    let mut hub = start(&folder);
+    let mut hub = start(&folder, args);
     let is_over = Arc::new(AtomicBool::new(false));
     let publisher = {
         let (reports, is_over, address) = (reports.clone(), is_over.clone(), address(&folder));
@@ -89,7 +104,7 @@ fn no_task_is_lost_or_finished_twice_when_workers_and_hubs_are_killed() {
         lost += 1;
         if Instant::now() >= next_kill {
             hub.kill();
-            hub = start(&folder);
+            hub = start(&folder, args);
             kills += 1;
             // Not a multiple of any other time here.
             next_kill = Instant::now() + Duration::from_millis(900 + kills * 577 % 1_900);
@@ -114,20 +129,21 @@ fn no_task_is_lost_or_finished_twice_when_workers_and_hubs_are_killed() {
     assert_eq!(reports.failed, Vec::<String>::new());
     let mut checker = Checker::default();
     let store = SqliteStore::open(folder.join("hub.db"), &SqliteOptions::default()).unwrap();
-    store.replay(&mut |batch| batch.changes.iter().for_each(|change| checker.take(change))).unwrap();
+    store.replay(&mut |batch| checker.take_batch(batch)).unwrap();
     checker.compare(&reports);
     let retried = checker.tasks.values().filter(|task| task.attempt > 1).count();
     let tasks = reports.published.len();
-    println!("{kills} kills of the hub, {lost} of workers; {tasks} tasks, {retried} of them more than once");
+    println!("{name}: {kills} kills of the hub, {lost} of workers; {tasks} tasks, {retried} of them more than once");
     assert!(kills >= seconds / 10 && tasks > 50, "too little happened");
     assert!(retried > 0, "no worker was lost");
     drop(store);
     fs::remove_dir_all(folder).unwrap();
+    checker
 }
 
 /// Starts a hub, and writes its address for the clients.
-fn start(folder: &Path) -> RunningHub {
-    let hub = RunningHub::start(folder, ARGS);
+fn start(folder: &Path, args: &[&str]) -> RunningHub {
+    let hub = RunningHub::start(folder, args);
     let new = folder.join("address.new");
     fs::write(&new, &hub.grpc).unwrap();
     fs::rename(new, address(folder)).unwrap();
@@ -297,6 +313,10 @@ async fn finish(clients: &mut Clients, agent: &str, claimed: Claim, random: u64)
 /// Model that reads the changes of the store and knows nothing of the broker.
 #[derive(Default)]
 struct Checker {
+    /// Number of the first change that is stored: a checkpoint has replaced those before it.
+    first: u64,
+    /// Whether a complete checkpoint is still missing.
+    is_partial: bool,
     last: u64,
     tasks: HashMap<String, CheckedTask>,
     /// Tasks that wait, by context, in the order of their submission.
@@ -311,15 +331,70 @@ struct CheckedTask {
     number: u64,
     context: String,
     attempt: u32,
+    /// Number of attempts of which a checkpoint says only how many they are.
+    saved: u32,
     claims: BTreeSet<u32>,
     held: bool,
     finished: Option<TaskState>,
 }
 
 impl Checker {
+    fn take_batch(&mut self, batch: &ChangeBatch) {
+        for change in &batch.changes {
+            if self.first == 0 {
+                (self.first, self.last) = (change.number, change.number - 1);
+                self.is_partial = change.number > 1;
+            }
+            assert_eq!(change.number, self.last + 1, "a change is missing");
+            self.last = change.number;
+            // A task whose submission was removed follows in the checkpoint.
+            if !self.is_partial || self.is_known(change) {
+                self.take(change);
+            }
+        }
+        if let Some(part) = &batch.checkpoint {
+            part.tasks.iter().for_each(|saved| self.restore(saved));
+            self.is_partial &= part.end.is_none();
+        }
+    }
+
+    fn is_known(&self, change: &Change) -> bool {
+        match change.kind.as_ref().unwrap() {
+            ChangeKind::TaskClaimed(claimed) => self.tasks.contains_key(&claimed.task_id),
+            ChangeKind::TaskRequeued(requeued) => self.tasks.contains_key(&requeued.task_id),
+            ChangeKind::StatusChanged(changed) => self.tasks.contains_key(&changed.task_id),
+            _ => true,
+        }
+    }
+
+    /// Adds a task of a checkpoint, or checks that it is the one that the changes made.
+    fn restore(&mut self, saved: &SavedTask) {
+        let task = saved.submitted.as_ref().unwrap().task.as_ref().unwrap();
+        let state = task.status.as_ref().unwrap().state();
+        let finished = Some(state).filter(|state| is_final(*state));
+        if let Some(known) = self.tasks.get(&task.id) {
+            let checked = (known.number, known.attempt, known.held, known.finished);
+            assert_eq!(checked, (saved.number, saved.attempt, saved.held, finished), "the checkpoint of {}", task.id);
+            return;
+        }
+        assert!(self.is_partial, "{} is in a checkpoint only", task.id);
+        let checked = CheckedTask {
+            number: saved.number,
+            context: task.context_id.clone(),
+            attempt: saved.attempt,
+            saved: saved.attempt,
+            held: saved.held,
+            finished,
+            ..CheckedTask::default()
+        };
+        let waiting = self.waiting.entry(checked.context.clone()).or_default();
+        if !saved.held && finished.is_none() {
+            waiting.insert(saved.number);
+        }
+        self.tasks.insert(task.id.clone(), checked);
+    }
+
     fn take(&mut self, change: &Change) {
-        assert_eq!(change.number, self.last + 1, "a change is missing");
-        self.last = change.number;
         assert!(self.events.insert(change.event_id.clone()), "an event id is used twice");
         match change.kind.as_ref().unwrap() {
             ChangeKind::TaskSubmitted(submitted) => {
@@ -339,7 +414,9 @@ impl Checker {
                 (task.held, task.attempt) = (true, claimed.attempt);
                 task.claims.insert(claimed.attempt);
                 let waiting = self.waiting.get_mut(&task.context).unwrap();
-                assert_eq!(waiting.first(), Some(&task.number), "{} overtook a task of its context", claimed.task_id);
+                // Until the checkpoint is complete, waiting tasks may be missing.
+                let is_first = self.is_partial || waiting.first() == Some(&task.number);
+                assert!(is_first, "{} overtook a task of its context", claimed.task_id);
                 waiting.remove(&task.number);
             }
             ChangeKind::TaskRequeued(requeued) => {
@@ -350,10 +427,11 @@ impl Checker {
             }
             ChangeKind::StatusChanged(changed) => {
                 let task = self.tasks.get_mut(&changed.task_id).unwrap();
-                assert!(task.held, "{} changed without a worker", changed.task_id);
                 assert_eq!(task.finished, None, "{} changed after its end", changed.task_id);
+                assert!(task.held, "{} changed without a worker", changed.task_id);
                 let state = changed.status.as_ref().unwrap().state();
                 task.finished = Some(state).filter(|state| is_final(*state));
+                task.held = task.finished.is_none();
             }
             _ => {}
         }
@@ -366,7 +444,11 @@ impl Checker {
             assert_eq!(task.finished, Some(TaskState::Completed), "task {number}");
         }
         for (number, attempt) in &reports.claimed {
-            assert!(task(number).unwrap().claims.contains(attempt), "attempt {attempt} of {number} is not recorded");
+            let task = task(number).unwrap();
+            assert!(
+                *attempt <= task.saved || task.claims.contains(attempt),
+                "attempt {attempt} of {number} is not recorded"
+            );
         }
         assert!(reports.done.iter().all(|number| task(number).unwrap().finished == Some(TaskState::Completed)));
         assert!(self.tasks.values().all(|task| task.finished == Some(TaskState::Completed)));
