@@ -31,8 +31,8 @@ pub use error::Refusal;
 pub(crate) use error::{RpcError, code, no_scope, shortened};
 pub use extension::REMINDERS;
 pub(crate) use http::{
-    A2aEndpoint, HttpError, content_type, denied, event_response, json, not_allowed, receive, refusal, said,
-    stream_response, with_challenge,
+    A2aEndpoint, HttpError, closing, content_type, denied, event_response, json, not_allowed, read_body, receive,
+    refusal, said, stream_response, with_challenge,
 };
 pub(crate) use rpc::{
     A2aMethod, CallResult, FrameCache, RequestedVersion, StreamContext, StreamEnvelope, StreamSource, TaskEventStream,

@@ -14,7 +14,7 @@ mod router;
 mod sse;
 
 pub(crate) use endpoint::A2aEndpoint;
-pub(crate) use post::{HttpError, content_type, denied, receive, with_challenge};
+pub(crate) use post::{HttpError, closing, content_type, denied, read_body, receive, with_challenge};
 pub(super) use refusal::full;
 pub(crate) use refusal::{json, not_allowed, refusal, said};
 pub(super) use router::{A2aState, RequestService};

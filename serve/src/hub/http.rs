@@ -18,9 +18,9 @@ use super::rpc::{HubCaller, HubReply, call};
 use super::tokens::AgentTokens;
 use super::{card, metrics};
 use crate::a2a::{
-    A2aCode, A2aMethod, CallResult, HttpError, RequestedVersion, RpcError, StreamContext, StreamEnvelope, code,
-    content_type, denied, event_response, json, not_allowed, read, receive, refusal, refused, said, stream_response,
-    with_challenge,
+    A2aCode, A2aMethod, CallResult, HttpError, RequestedVersion, RpcError, StreamContext, StreamEnvelope, closing,
+    code, content_type, denied, event_response, json, not_allowed, read, read_body, receive, refusal, refused, said,
+    stream_response, with_challenge,
 };
 use crate::http::{FullBody, RequestGuard};
 use crate::metrics::Exposition;
@@ -130,12 +130,14 @@ impl HubHttp {
         let method = request.method.clone();
         let caller = self.caller(agent.ok().flatten(), &head.headers, said.nearest());
         let reply = call(caller, &said, request).await;
-        let error = match &reply {
-            CallResult::Text(text) if text.contains(r#""error":{"#) => Some("error".to_owned()),
-            CallResult::Event(_) => Some("error".to_owned()),
-            _ => None,
-        };
-        self.observed(span, &method, error);
+        if span.is_some() {
+            let error = match &reply {
+                CallResult::Text(text) => error_code(text),
+                CallResult::Event(event) => error_code(event.trim_start_matches("data: ")),
+                _ => None,
+            };
+            self.observed(span, &method, error);
+        }
         match reply {
             CallResult::Text(text) => json(StatusCode::OK, text),
             CallResult::Stream(frames) => stream_response(frames),
@@ -192,9 +194,9 @@ impl HubHttp {
             if !is_a2a && let Err((_, fault)) = content_type(head.headers.get(header::CONTENT_TYPE)) {
                 return refuse(&fault);
             }
-            let body = match receive(&head.headers, body, Version::V1_0, self.max_body, Ok(())).await {
+            let body = match read_body(body, self.max_body).await {
                 Ok(body) => body,
-                Err(refused) => return *refused,
+                Err((status, fault)) => return closing(json(status, rest::unread(status, &fault))),
             };
             let text = std::str::from_utf8(&body).map_err(|_| "it is not UTF-8".to_owned());
             let read = text.and_then(|text| Data::from_json(text).map_err(|error| error.message));
@@ -218,6 +220,16 @@ impl HubHttp {
             Err(fault) => refuse(&fault),
         }
     }
+}
+
+/// Returns the code of the error in a JSON-RPC response.
+fn error_code(response: &str) -> Option<String> {
+    // Most responses have no error, and are not read again.
+    if !response.contains(r#""error":{"#) {
+        return None;
+    }
+    let code = Data::from_json(response.trim_end()).ok()?.at("error.code").as_int()?;
+    Some(code.to_string())
 }
 
 fn not_allowed_method(allowed: &'static str, help: &str) -> Response<Body> {

@@ -121,6 +121,20 @@ pub(super) fn refused(fault: &RpcError) -> (StatusCode, String) {
         },
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL"),
     };
+    (status, status_of(status, word, fault))
+}
+
+/// Returns the JSON of `google.rpc.Status` for a body that could not be read.
+pub(super) fn unread(status: StatusCode, fault: &RpcError) -> String {
+    let word = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "RESOURCE_EXHAUSTED",
+        StatusCode::REQUEST_TIMEOUT => "DEADLINE_EXCEEDED",
+        _ => "INVALID_ARGUMENT",
+    };
+    status_of(status, word, fault)
+}
+
+fn status_of(status: StatusCode, word: &str, fault: &RpcError) -> String {
     let data = fault.to_data(a2a::Version::V1_0);
     let error = Data::dict([
         ("code", Data::from(i64::from(status.as_u16()))),
@@ -128,7 +142,7 @@ pub(super) fn refused(fault: &RpcError) -> (StatusCode, String) {
         ("message", data.get("message").clone()),
         ("details", data.get("data").clone()),
     ]);
-    (status, Data::dict([("error", error)]).to_json())
+    Data::dict([("error", error)]).to_json()
 }
 
 #[cfg(test)]

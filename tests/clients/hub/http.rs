@@ -39,7 +39,7 @@ pub(super) fn start_worker(folder: &Path, script: &str, hub: &RunningHub, args: 
 }
 
 /// Sends a request, and returns the response with its head.
-fn ask(hub: &RunningHub, head: &str, body: &str) -> String {
+pub(super) fn ask(hub: &RunningHub, head: &str, body: &str) -> String {
     let address = hub.http.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -85,6 +85,9 @@ fn wrong_requests_over_rest_get_the_errors_of_the_protocol() {
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")) && answer.contains(word), "{head}: {answer}");
     }
     assert!(ask(&hub, "GET /message:send HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
+    let large = format!("\"{}\"", "x".repeat(17 << 20));
+    let answer = ask(&hub, &format!("POST /message:send HTTP/1.1\r\n{json}"), &large);
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"status\":\"RESOURCE_EXHAUSTED\""), "{answer}");
     assert_eq!(hub.stop(), Some(143));
 }
 

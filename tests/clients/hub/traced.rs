@@ -1,7 +1,7 @@
 //! One trace from the sender over the hub to the worker.
 
 use super::RunningHub;
-use super::http::start_worker;
+use super::http::{ask, start_worker};
 use crate::harn::{harn_in, scratch};
 use crate::otel::Collector;
 use serde_json::Value;
@@ -79,4 +79,18 @@ fn a_trace_goes_from_the_sender_over_the_hub_to_the_worker() {
     for span in later.spans() {
         assert_eq!(&span, named(&spans, span["name"].as_str().unwrap()));
     }
+}
+
+#[test]
+fn a_span_has_the_code_of_the_error_of_its_request() {
+    let folder = scratch("hub-traced-error");
+    let live = Collector::start();
+    let hub = RunningHub::start(&folder, &["--store", "memory", "--otel", &live.url]);
+    let unknown = r#"{"jsonrpc": "2.0", "id": 1, "method": "tasks/get", "params": {"id": "none"}}"#;
+    let answer = ask(&hub, "POST / HTTP/1.1\r\nContent-Type: application/json", unknown);
+    assert!(answer.contains("-32001"), "{answer}");
+    assert_eq!(hub.stop(), Some(143));
+    let spans = live.spans();
+    let span = named(&spans, "tasks/get");
+    assert_eq!(span["attributes"]["error.type"], "-32001", "{span}");
 }

@@ -21,7 +21,7 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::RunningHub;
-use crate::harn::scratch;
+use crate::harn::{harn_in, scratch};
 
 /// Clients of both services over one connection.
 pub(super) struct Clients {
@@ -249,6 +249,27 @@ async fn tls_serves_clients_that_trust_the_authority_of_the_certificate() {
     let refused = connect("other.pem").await.unwrap_err();
     let why = format!("{refused:?}");
     assert!(why.contains("UnknownIssuer") || why.contains("BadSignature"), "{why}");
+    // A script trusts the system's authorities, or those of a file.
+    let script = |options: &str, system: &str| {
+        let script = format!(
+            "hub.connect(env(\"HUB_URL\"), {{agent: \"script\"{options}}}).publish(\"from a script\", {{to: \"w\", task: false}})\n"
+        );
+        fs::write(folder.join("send.harn"), script).unwrap();
+        let system = folder.join(system);
+        let set = [("HUB_URL", format!("https://{}", hub.grpc)), ("SSL_CERT_FILE", system.display().to_string())];
+        harn_in(&folder, &["run", "send.harn"], b"", &set.each_ref().map(|(name, value)| (*name, value.as_str())))
+    };
+    for (options, system) in [("", "ca.pem"), (", ca_file: \"ca.pem\"", "other.pem")] {
+        let sent = script(options, system);
+        assert_eq!((sent.code, sent.err.as_str()), (Some(0), ""), "{options} {system}");
+        let event = stream.message().await.unwrap().unwrap();
+        assert!(format!("{:?}", event.payload).contains("from a script"), "{event:?}");
+    }
+    for (options, system) in [("", "other.pem"), (", ca_file: \"other.pem\"", "ca.pem")] {
+        let refused = script(options, system);
+        assert_eq!(refused.code, Some(1), "{options} {system}");
+        assert!(refused.err.contains("HARN-HUB-101") && refused.err.contains("certificate"), "{}", refused.err);
+    }
     // A client without TLS gets no response.
     let plain = async {
         let mut clients = Clients::connect(&hub.grpc).await.map_err(|error| Status::unavailable(error.to_string()))?;

@@ -90,10 +90,20 @@ pub(crate) async fn receive(
             if status == StatusCode::UNAUTHORIZED { with_challenge(response, headers) } else { response }.into()
         );
     }
-    body::read(body, most, BODY).await.map_err(|missing| {
-        let (status, fault) = unread(&missing, most);
-        with(refusal(status, &fault, version), header::CONNECTION, "close").into()
-    })
+    read_body(body, most).await.map_err(|(status, fault)| closing(refusal(status, &fault, version)).into())
+}
+
+/// Reads the body of a request.
+///
+/// # Errors
+/// The body is too large, too slow, or incomplete. The connection must be closed then.
+pub(crate) async fn read_body(body: Body, most: usize) -> Result<Bytes, HttpError> {
+    body::read(body, most, BODY).await.map_err(|missing| unread(&missing, most))
+}
+
+/// Returns a response after which the connection is closed.
+pub(crate) fn closing(response: Response<Body>) -> Response<Body> {
+    with(response, header::CONNECTION, "close")
 }
 
 impl A2aState {
