@@ -221,14 +221,24 @@ pub(super) fn sign<T>(request: &mut Request<T>, token: Option<&str>) -> Result<(
 
 /// Returns whether the same request may succeed later: the hub is away, or restarts.
 pub(super) fn is_transient(status: &Status) -> bool {
+    is_unreachable(status) && !is_untrusted(status)
+}
+
+fn is_unreachable(status: &Status) -> bool {
     status.code() == Code::Unavailable
         || (status.code() == Code::Unknown && std::error::Error::source(status).is_some())
+}
+
+/// Returns whether the certificate of the hub was refused.
+fn is_untrusted(status: &Status) -> bool {
+    // The words of `rustls`, whose errors are hidden below those of the transport.
+    std::error::Error::source(status).is_some_and(|source| describe(source).contains("invalid peer certificate"))
 }
 
 /// Returns an error of a hub as a raise.
 pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
     let code = match status.code() {
-        _ if is_transient(status) => HubClientCode::Unreachable,
+        _ if is_unreachable(status) => HubClientCode::Unreachable,
         Code::Aborted => HubClientCode::LeaseLost,
         Code::Unauthenticated | Code::PermissionDenied => HubClientCode::Credentials,
         Code::Unimplemented | Code::Internal => HubClientCode::Unreachable,
@@ -245,6 +255,9 @@ pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
     };
     let raise = Raise::error(code, message).field("category", category);
     match code {
+        HubClientCode::Unreachable if is_untrusted(status) => {
+            raise.help("set `ca_file` to the certificate of the authority that signed the hub's certificate")
+        }
         HubClientCode::Unreachable => raise.help("check the URL, and that `harn serve hub` is running"),
         HubClientCode::LeaseLost => raise.help("stop the work on this task: another attempt may be running"),
         _ => raise,

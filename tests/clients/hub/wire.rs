@@ -268,7 +268,7 @@ async fn tls_serves_clients_that_trust_the_authority_of_the_certificate() {
     for (options, system) in [("", "other.pem"), (", ca_file: \"other.pem\"", "ca.pem")] {
         let refused = script(options, system);
         assert_eq!(refused.code, Some(1), "{options} {system}");
-        assert!(refused.err.contains("HARN-HUB-101") && refused.err.contains("certificate"), "{}", refused.err);
+        assert!(refused.err.contains("HARN-HUB-101") && refused.err.contains("set `ca_file`"), "{}", refused.err);
     }
     // A client without TLS gets no response.
     let plain = async {
