@@ -145,6 +145,9 @@ impl<'a> Compiler<'a> {
             self.keep_part(e, reg);
             return reg;
         }
+        if let Some((_, reg)) = self.fn_ref().bound.filter(|(id, _)| *id == e.id) {
+            return reg;
+        }
         let dst = self.temp();
         self.expr(e, dst);
         dst

@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use super::observe::KeptPart;
+use crate::ast::NodeId;
 use crate::declaration::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
@@ -24,6 +25,8 @@ pub(super) struct FnState {
     /// Temporaries that may share a collection.
     dirty: Option<(Reg, Reg)>,
     pub(super) loops: Vec<Loop>,
+    /// Number in the condition that is being compiled which a register holds already.
+    pub(super) bound: Option<(NodeId, Reg)>,
     pub(super) catches: Vec<OpenCatch>,
     /// Constructs that a way out of here passes, outermost first.
     pub(super) exits: Vec<ExitStep>,
@@ -119,6 +122,7 @@ impl FnState {
             floor: 0,
             dirty: None,
             loops: Vec::new(),
+            bound: None,
             catches: Vec::new(),
             exits: Vec::new(),
             closed: None,

@@ -2,16 +2,20 @@
 
 use super::Compiler;
 use super::function::Loop;
+use super::statement::small_int;
 use crate::ast::*;
 use crate::source::Span;
 use crate::vm::Op;
 
 impl<'a> Compiler<'a> {
     pub(super) fn while_loop(&mut self, cond: &'a Expr, body: &'a Block, span: Span) {
+        let (next, floor) = (self.fn_ref().next, self.fn_ref().floor);
+        self.bound_before(cond);
         let start = self.here();
         let scratch = self.fn_ref().next;
         let done = self.condition(cond, false);
         self.free_to(scratch);
+        self.fn_mut().bound = None;
         let exits = self.fn_ref().exits.len();
         self.fn_mut().loops.push(Loop { start, breaks: Vec::new(), exits });
         self.block(body, None);
@@ -20,6 +24,21 @@ impl<'a> Compiler<'a> {
         if let Some(finished) = self.fn_mut().loops.pop() {
             self.patch_here(&finished.breaks);
         }
+        self.free_to(next);
+        self.fn_mut().floor = floor;
+    }
+
+    /// Loads the number with which a loop compares before the loop, if it does not fit into the comparison.
+    fn bound_before(&mut self, cond: &'a Expr) {
+        let ExprKind::Binary(op, _, _, bound) = &cond.kind else { return };
+        let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
+        if !compares || small_int(bound).is_some() || !matches!(bound.kind, ExprKind::Int(_) | ExprKind::Float(_)) {
+            return;
+        }
+        let reg = self.temp();
+        self.expr(bound, reg);
+        self.raise_floor();
+        self.fn_mut().bound = Some((bound.id, reg));
     }
 
     pub(super) fn for_loop(&mut self, pattern: &'a Pattern, iter: &'a Expr, body: &'a Block, span: Span) {

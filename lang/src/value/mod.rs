@@ -36,7 +36,6 @@ pub use meter::{Meter, Stopped};
 pub use print::{brief, display, inspect, inspect_within};
 pub use record::Record;
 pub use set::Set;
-pub(crate) use slot::Raw;
 pub use string::Str;
 
 use crate::builtin_type::Kind;
@@ -64,31 +63,31 @@ pub enum Value {
     /// A builtin function as a value
     Builtin(&'static Builtin) = 5,
     /// String
-    Str(Str) = 6,
+    Str(Str) = 8,
     /// Bytes
-    Bytes(Rc<Vec<u8>>) = 7,
+    Bytes(Rc<Vec<u8>>) = 9,
     /// List
-    List(Rc<List>) = 8,
+    List(Rc<List>) = 10,
     /// Dict
-    Dict(Rc<DictBox>) = 9,
+    Dict(Rc<DictBox>) = 11,
     /// Set
-    Set(Rc<Set>) = 10,
+    Set(Rc<Set>) = 12,
     /// `a to b`
-    Range(Rc<Range>) = 11,
+    Range(Rc<Range>) = 13,
     /// `(a, b)`
-    Pair(Rc<Pair>) = 12,
+    Pair(Rc<Pair>) = 14,
     /// Function or closure
-    Closure(Rc<Closure>) = 13,
+    Closure(Rc<Closure>) = 15,
     /// An enum's variant, `Ok` and `Err` included
-    Variant(VariantValue) = 14,
+    Variant(VariantValue) = 16,
     /// A struct
-    Struct(StructValue) = 15,
+    Struct(StructValue) = 17,
     /// A value of the runtime
-    Host(Rc<HostBox>) = 16,
+    Host(Rc<HostBox>) = 18,
     /// A captured `var`; never seen by a script
-    Cell(Rc<RefCell<Value>>) = 17,
+    Cell(Rc<RefCell<Value>>) = 19,
     /// A lazy iterator, generator or stream
-    Iter(Rc<Iter>) = 18,
+    Iter(Rc<Iter>) = 20,
 }
 
 const _: () = assert!(size_of::<Value>() == 16);
@@ -342,7 +341,7 @@ impl Value {
 
     /// Whether it may hold other values, so that dropping it may go deep.
     pub(crate) fn holds_values(&self) -> bool {
-        self.raw_tag() >= 8
+        self.raw_tag() >= FIRST_HEAP_TAG + 2
     }
 
     /// All but `false nil 0 0.0 "" [] {}` and an empty set.
@@ -496,8 +495,8 @@ impl Value {
     }
 }
 
-/// See [`Value::on_heap`].
-pub(crate) const FIRST_HEAP_TAG: u64 = 6;
+/// See [`Value::on_heap`]. A power of two above all other tags: the tags of several values joined by `|` are below it if each is.
+pub(crate) const FIRST_HEAP_TAG: u64 = 8;
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {

@@ -92,6 +92,77 @@ impl Value {
         }
     }
 
+    /// Does what [`Self::empty`] does for `count` places in a row.
+    ///
+    /// # Safety
+    /// All of them are initialised values.
+    #[inline(always)]
+    pub(crate) unsafe fn empty_all(first: *mut Self, count: usize) {
+        // SAFETY: by the caller.
+        unsafe {
+            let mut place = first;
+            let end = first.add(count);
+            // Four at a time: usually none of them is on the heap.
+            let fours = first.add(count & !3);
+            while place != fours {
+                let tag = |at: usize| *place.add(at).cast::<u64>();
+                if tag(0) | tag(1) | tag(2) | tag(3) >= FIRST_HEAP_TAG {
+                    (0..4).for_each(|at| Self::empty(place.add(at)));
+                }
+                place = place.add(4);
+            }
+            while place != end {
+                Self::empty(place);
+                place = place.add(1);
+            }
+        }
+    }
+
+    /// Takes the tag of a value, which is nil afterwards. The rest of it is for [`Self::put_taken`].
+    ///
+    /// # Safety
+    /// `from` points to an initialised value.
+    #[inline(always)]
+    pub(crate) unsafe fn take_tag(from: *mut Self) -> u64 {
+        // SAFETY: by the caller.
+        unsafe {
+            let tag = *from.cast::<u64>();
+            from.cast::<u64>().write(NIL);
+            tag
+        }
+    }
+
+    /// Puts the value whose tag was taken from `from` into a place, once: there is one holder at any time.
+    ///
+    /// # Safety
+    /// Both point to initialised values, and nothing was written to `from` since [`Self::take_tag`].
+    #[inline(always)]
+    pub(crate) unsafe fn put_taken(place: *mut Self, tag: u64, from: *const Self) {
+        // SAFETY: by the caller.
+        unsafe {
+            let word = *from.cast::<Word>().add(1);
+            Self::empty(place);
+            place.cast::<u64>().write(tag);
+            place.cast::<Word>().add(1).write(word);
+        }
+    }
+
+    /// Returns the value whose tag was taken from `from`, once: there is one holder at any time.
+    ///
+    /// # Safety
+    /// `from` points to an initialised value, and nothing was written to it since [`Self::take_tag`].
+    #[inline(always)]
+    pub(crate) unsafe fn taken(tag: u64, from: *const Self) -> Self {
+        let mut value = MaybeUninit::<Self>::uninit();
+        // SAFETY: by the caller: the tag and the word of one value.
+        unsafe {
+            let word = *from.cast::<Word>().add(1);
+            value.as_mut_ptr().cast::<u64>().write(tag);
+            value.as_mut_ptr().cast::<Word>().add(1).write(word);
+            value.assume_init()
+        }
+    }
+
     /// `*place = int`
     ///
     /// # Safety
@@ -180,47 +251,6 @@ impl Value {
             let word = *from.cast::<Word>().add(1);
             place.cast::<u64>().write(tag);
             place.cast::<Word>().add(1).write(word);
-        }
-    }
-}
-
-/// A value that was taken out of its place, as a tag and a word: it stays in processor registers.
-#[derive(Clone, Copy)]
-pub(crate) struct Raw {
-    tag: u64,
-    word: Word,
-}
-
-impl Raw {
-    /// `nil`
-    pub(crate) const NIL: Self = Self { tag: NIL, word: MaybeUninit::uninit() };
-
-    /// Takes the value of a place, which is nil afterwards.
-    ///
-    /// # Safety
-    /// `place` points to an initialised value.
-    #[inline(always)]
-    pub(crate) unsafe fn of(place: *mut Value) -> Self {
-        // SAFETY: by the caller.
-        unsafe {
-            let tag = *place.cast::<u64>();
-            let word = *place.cast::<Word>().add(1);
-            place.cast::<u64>().write(NIL);
-            Self { tag, word }
-        }
-    }
-
-    /// Puts it into a place, once: there is one holder at any time.
-    ///
-    /// # Safety
-    /// `place` points to an initialised value.
-    #[inline(always)]
-    pub(crate) unsafe fn give(self, place: *mut Value) {
-        // SAFETY: by the caller.
-        unsafe {
-            Value::empty(place);
-            place.cast::<u64>().write(self.tag);
-            place.cast::<Word>().add(1).write(self.word);
         }
     }
 }

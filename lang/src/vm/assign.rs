@@ -30,7 +30,7 @@ impl PathSite {
             slot = found;
         }
         match self.op {
-            // SAFETY: as above; the keys are no longer looked at.
+            // SAFETY: as above. The references to the keys are no longer used.
             None => slot.store(std::mem::take(unsafe { &mut *value })),
             // SAFETY: as above.
             Some(op) => return update(op, slot, unsafe { &*value }),

@@ -56,13 +56,16 @@ impl Fiber {
             let window = self.stack.as_mut_ptr().add(base);
             let regs = usize::from((*proto).regs);
             debug_assert!(base + regs <= self.stack.len(), "a window outside of the stack");
-            let mut value = Value::Nil;
-            if let Some(src) = result {
-                Value::take(&raw mut value, window.add(usize::from(src)));
-            }
+            let from = result.map(|src| window.add(usize::from(src)));
+            // The word stays where it is meanwhile: read together with the tag, both would be one read of sixteen bytes.
+            let tag = from.map(|from| Value::take_tag(from));
             for register in 0..regs {
                 Value::empty(window.add(register));
             }
+            let value = match (tag, from) {
+                (Some(tag), Some(from)) => Value::taken(tag, from),
+                _ => Value::Nil,
+            };
             (value, std::slice::from_raw_parts_mut(self.stack.as_mut_ptr().add(outer), width))
         };
         let Self { isolate, context, .. } = self;

@@ -14,9 +14,10 @@ use super::callback::Returned;
 use super::fiber::{Exit, Fiber, Frame};
 use super::op::{FAR, IN_LIST, Op};
 use super::{Place, Test, record};
-use crate::value::{Closure, Raw, Tag, Value};
+use crate::value::{Closure, Tag, Value};
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 use std::arch::asm;
+use std::hint::cold_path;
 use std::rc::Rc;
 
 /// Cost of a call.
@@ -208,6 +209,8 @@ impl Fiber {
                 }
             };
         }
+        // The end of a loop is marked as cold: else the compiler computes `pc` from the comparison without a jump, and all that
+        // follows would wait for the comparison.
         // SAFETY of all uses: `pc` stays in the code, since the verifier lets only such targets pass, and no last instruction is one.
         macro_rules! loop_compare {
             ($next:lifetime, $by:expr, $target:ident, $test:tt) => {{
@@ -221,7 +224,9 @@ impl Fiber {
                         && x $test y
                     {
                         pc = pc.add(1);
+                        break $next;
                     }
+                    cold_path();
                     break $next;
                 }
             }};
@@ -273,24 +278,19 @@ impl Fiber {
             }};
         }
 
-        // Ends the call of a plain frame: `$result` says what is put into the caller's register.
+        // Ends the call of a plain frame: `$put` puts its result into `$place`, the caller's register.
         macro_rules! leave {
-            ($next:lifetime, $result:expr) => {{
+            ($next:lifetime, $place:ident, $put:expr) => {{
                 // SAFETY: only a script's frame enters a plain one, right above itself. Its window lies in the stack, and its
                 // register for the result was verified as part of the call.
                 let caller = frame.sub(1);
                 debug_assert!((*frame).dst < (*(*caller).proto).regs, "register {} of the caller", (*frame).dst);
-                let result = $result;
                 // The caller's register may be in the window.
-                let mut register = base;
-                let end = base.add(usize::from(code!().regs));
-                while register != end {
-                    Value::empty(register);
-                    register = register.add(1);
-                }
+                Value::empty_all(base, usize::from(code!().regs));
                 debug_assert!((*caller).base < self.stack.len(), "a window outside of the stack");
                 base = self.stack.as_mut_ptr().add((*caller).base);
-                result.give(base.add(usize::from((*frame).dst)));
+                let $place = base.add(usize::from((*frame).dst));
+                $put;
                 self.frames.set_len(self.frames.len() - 1);
                 frame = caller;
                 pc = (*frame).pc;
@@ -544,7 +544,9 @@ impl Fiber {
                                     && x < i64::from(imm)
                                 {
                                     pc = pc.add(1);
+                                    break 'jump;
                                 }
+                                cold_path();
                                 break 'jump;
                             }
                         }
@@ -644,13 +646,16 @@ impl Fiber {
                         }
                         Op::Return { src } => {
                             if (*frame).plain {
-                                leave!('call, Raw::of(reg!(src)));
+                                let from = reg!(src);
+                            // The word stays where it is meanwhile: read together with the tag, both would be one read of sixteen bytes.
+                            let tag = Value::take_tag(from);
+                            leave!('call, place, Value::put_taken(place, tag, from));
                             }
                             callback_returned!('call, Some(src));
                         }
                         Op::ReturnNil => {
                             if (*frame).plain {
-                                leave!('call, Raw::NIL);
+                                leave!('call, place, Value::put_nil(place));
                             }
                             callback_returned!('call, None);
                         }

@@ -216,7 +216,8 @@ impl Checked<'_> {
         require(to.and_then(|to| self.proto.code.get(to)).is_some_and(fits), Rule::Jump)
     }
 
-    /// The value that is assigned, and the keys, are in other registers than the variable. A value that is taken is no key.
+    /// Checks that neither the assigned value nor a key is in the variable's register, and that a value that is taken is not in the
+    /// register of a key.
     fn assigned(&self, src: Reg, path: u16, taken: bool) -> Check {
         let path = &self.proto.paths[usize::from(path)];
         require(taken == path.op.is_none(), Rule::Index)?;
