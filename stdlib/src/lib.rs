@@ -63,6 +63,7 @@ mod variant;
 mod workers;
 mod world;
 
+pub use crate::a2a::reconcile::reconcile_peer_tasks;
 pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
 pub use catalogue::{catalogue, find, from_core};

@@ -1,12 +1,16 @@
-//! Continues what an earlier process has left: actions without a result, and permission questions without a decision.
+//! Continues what an earlier process has left: actions without a result, and unfinished tasks of peers.
 
 use std::sync::Arc;
 
+use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::ingress::{action_ref, effect_of};
 use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
-use super::{Action, ActionError, ActionKind};
+use super::{Action, ActionError, ActionKind, PeerTaskLink};
+use crate::a2a::now_ms;
+use a2a::peer_task::PeerTaskDirection;
 use runtime::data::Data;
+use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
 
 /// An action without a result.
 struct UnfinishedAction {
@@ -14,6 +18,17 @@ struct UnfinishedAction {
     action: Action,
     session: Arc<str>,
     cursor: u64,
+}
+
+/// Asks peers about the tasks that an earlier process has left, unless the script may not use the network.
+pub(super) async fn reconcile_peer_tasks(core: &ChannelCore, may_ask: bool) {
+    let links = core.unfinished_links().into_iter();
+    let outgoing = links.filter(|link| link.direction == PeerTaskDirection::Outgoing && may_ask);
+    let append = |link: &PeerTaskLink, record: NewRecord| {
+        let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
+        core.log.append(NewRecord { headers: run, ..record });
+    };
+    stdlib::reconcile_peer_tasks(outgoing.collect(), now_ms, append).await;
 }
 
 impl ChannelDaemon {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stdlib::{Agent, Diagnostic, from_core};
+use stdlib::{Agent, Capability, Diagnostic, from_core};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
@@ -13,7 +13,7 @@ use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
 use super::peer_agents::PeerAgents;
 use super::tail::LogTail;
-use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
+use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits, recover};
 use crate::a2a::card::about;
 use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{InputModes, TaskSettings};
@@ -127,6 +127,7 @@ async fn run(
     let (core, head) =
         read.map_err(|error| vec![Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())])?;
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
+    let may_ask = !(served.run)().denied.contains(&Capability::Net);
     let tasks = peer_agents.is_some().then(|| IncomingTasks::new(core.clone()));
     let host = Host::start(served, Arc::new(ChannelPeer { core: core.clone(), tasks: tasks.clone() }))?;
     let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
@@ -172,10 +173,16 @@ async fn run(
         code
     };
     let answer = move |request| answerer.clone().answer(request);
+    // Peers that do not answer delay no channel.
+    let reconciled = async {
+        recover::reconcile_peer_tasks(&core, may_ask).await;
+        std::future::pending::<std::convert::Infallible>().await
+    };
     let code = tokio::select! {
         biased;
         code = stopped => code,
         () = daemon.sweep() => 0,
+        never = reconciled => match never {},
         never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();

@@ -170,31 +170,16 @@ impl LinkedTask {
 
     /// Takes the failure of a call: what it says about the task, if that is known.
     pub(crate) fn failed(&self, error: &PeerError) {
-        let contact = match error.kind {
-            ErrorKind::Refused => PeerContact::Unavailable(UnavailableCause::Auth),
-            ErrorKind::Answer if error.rpc_code() == Some(TASK_NOT_FOUND) => PeerContact::NotFound,
-            ErrorKind::Connection
-            | ErrorKind::Timeout
-            | ErrorKind::NoCard
-            | ErrorKind::NotAgent
-            | ErrorKind::Moved
-            | ErrorKind::Status
-            | ErrorKind::BrokeOff => PeerContact::Unavailable(UnavailableCause::Network),
-            // The peer answered, or was not asked.
-            ErrorKind::Address
-            | ErrorKind::Deadline
-            | ErrorKind::TooLarge
-            | ErrorKind::NoVersion
-            | ErrorKind::Answer => return,
-        };
+        let Some(contact) = contact_of(error) else { return };
         let Some((card, task_id)) = self.card.as_ref().zip(self.remote_task_id.as_ref()) else { return };
         let Some(KnownLink { mut link, changed_at_ms }) = self.world.services.peers.links.get(card, task_id) else {
             return;
         };
         let native = link.native_status;
-        let changed = link.apply(PeerTaskFacts { native, contact, quiet_ms: 0, artifacts_stored: false });
-        if changed {
-            self.record(link.to_record(false, self.now_ms()));
+        let facts = PeerTaskFacts { native, contact, quiet_ms: 0, artifacts_stored: false };
+        let records = reported(&mut link, false, facts, None, self.now_ms());
+        if !records.is_empty() {
+            records.into_iter().for_each(|record| self.record(record));
             self.world.services.peers.links.put(card, KnownLink { link, changed_at_ms });
         }
     }
@@ -228,27 +213,9 @@ impl LinkedTask {
         }
         let quiet_ms = now.saturating_sub(changed_at_ms);
         let facts = PeerTaskFacts { native, contact: PeerContact::Reached, quiet_ms, artifacts_stored: false };
-        let changed = link.apply(facts);
-        if is_new || changed {
-            self.record(link.to_record(is_new, now));
-        }
-        if link.state == PeerTaskState::CompletedUnreconciled && self.has_all_artifacts && self.store(&mut link, now) {
-            link.apply(PeerTaskFacts { artifacts_stored: true, ..facts });
-            self.record(link.to_record(false, now));
-        }
+        let artifacts = self.has_all_artifacts.then_some(&*self.artifacts);
+        reported(&mut link, is_new, facts, artifacts, now).into_iter().for_each(|record| self.record(record));
         self.world.services.peers.links.put(&card, KnownLink { link, changed_at_ms });
-    }
-
-    /// Records the artifacts. Returns false if one of them is too large for the log: the task stays unreconciled.
-    fn store(&self, link: &mut PeerTaskLink, now_ms: u64) -> bool {
-        let records: Vec<NewRecord> =
-            self.artifacts.iter().map(|artifact| artifact_record(link, artifact, now_ms)).collect();
-        if records.iter().any(|record| record.weight() > NewRecord::MOST) {
-            return false;
-        }
-        link.artifact_refs = self.artifacts.iter().map(|artifact| link.reference(artifact)).collect();
-        records.into_iter().for_each(|record| self.record(record));
-        true
     }
 
     fn new_link(&self, card: &Arc<str>, task_id: &Arc<str>, context_id: Option<&Arc<str>>) -> PeerTaskLink {
@@ -274,6 +241,51 @@ impl LinkedTask {
 
     fn now_ms(&self) -> u64 {
         self.world.clock.now_ms()
+    }
+}
+
+/// Applies facts to a link, and returns the records of the change. `artifacts` are all artifacts of the task, if they are
+/// known. If one of them is too large for the log, the task stays unreconciled.
+pub(super) fn reported(
+    link: &mut PeerTaskLink,
+    is_new: bool,
+    facts: PeerTaskFacts,
+    artifacts: Option<&[Arc<Artifact>]>,
+    now_ms: u64,
+) -> Vec<NewRecord> {
+    let mut records = Vec::new();
+    let has_changed = link.apply(facts);
+    if is_new || has_changed {
+        records.push(link.to_record(is_new, now_ms));
+    }
+    let Some(artifacts) = artifacts.filter(|_| link.state == PeerTaskState::CompletedUnreconciled) else {
+        return records;
+    };
+    let stored: Vec<NewRecord> = artifacts.iter().map(|artifact| artifact_record(link, artifact, now_ms)).collect();
+    if stored.iter().all(|record| record.weight() <= NewRecord::MOST) {
+        link.artifact_refs = artifacts.iter().map(|artifact| link.reference(artifact)).collect();
+        link.apply(PeerTaskFacts { artifacts_stored: true, ..facts });
+        records.extend(stored);
+        records.push(link.to_record(false, now_ms));
+    }
+    records
+}
+
+/// Returns what the failure of a request says about the peer; `None` if the peer answered, or was not asked.
+pub(super) fn contact_of(error: &PeerError) -> Option<PeerContact> {
+    match error.kind {
+        ErrorKind::Refused => Some(PeerContact::Unavailable(UnavailableCause::Auth)),
+        ErrorKind::Answer if error.rpc_code() == Some(TASK_NOT_FOUND) => Some(PeerContact::NotFound),
+        ErrorKind::Connection
+        | ErrorKind::Timeout
+        | ErrorKind::NoCard
+        | ErrorKind::NotAgent
+        | ErrorKind::Moved
+        | ErrorKind::Status
+        | ErrorKind::BrokeOff => Some(PeerContact::Unavailable(UnavailableCause::Network)),
+        ErrorKind::Address | ErrorKind::Deadline | ErrorKind::TooLarge | ErrorKind::NoVersion | ErrorKind::Answer => {
+            None
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 //! Peer agents: A2A on the port of the daemon.
 
 use super::daemon::{ChannelClient, DaemonFolder, EventClient};
+use a2a::TaskState;
+use a2a::peer_task::{PeerTaskDirection, PeerTaskLink, PeerTaskState};
+use runtime::event_log::{EventLog as _, SqliteLog, SqliteOptions};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::process::{Child, Stdio};
 
 const HEADERS: &str = "Content-Type: application/json\r\nA2A-Version: 1.0\r\n";
 
@@ -314,4 +318,90 @@ fn a_task_that_a_killed_daemon_left_is_reconciled_at_the_next_start() {
     let native = link.payload.get("native_status").as_str().unwrap().to_uppercase();
     assert_eq!(state(&now), format!("TASK_STATE_{native}"), "the link has the state of the task");
     assert_eq!(link.payload.get("state").as_str(), Some("failed"));
+}
+
+/// A process that a test starts.
+struct EndedAtDrop(Child);
+
+impl Drop for EndedAtDrop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Returns the link of a task at a peer that was running when the process ended.
+fn left(name: &str, address: &str, remote_task_id: &str) -> PeerTaskLink {
+    PeerTaskLink {
+        task_id: name.into(),
+        parent_task_id: None,
+        direction: PeerTaskDirection::Outgoing,
+        session_id: Some("sess_0123456789abcdef0123456789abcdef".into()),
+        channel_id: None,
+        remote_task_id: remote_task_id.into(),
+        remote_context_id: None,
+        agent_card_ref: Some(address.into()),
+        native_status: TaskState::Working,
+        artifact_refs: Vec::new(),
+        state: PeerTaskState::Running,
+        cause: None,
+    }
+}
+
+#[test]
+fn tasks_at_peers_that_an_ended_process_left_are_reconciled_at_the_start() {
+    let folder = DaemonFolder::new("a2a-left").with(&["--a2a"]);
+    // The peer: another process, without a token.
+    let daemon = folder.start();
+    let script = folder.log_path().with_file_name("agent.harn");
+    let mut command = folder.command();
+    command.args(["serve", "a2a"]).arg(&script).args(["--listen", "0"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut server = EndedAtDrop(command.spawn().unwrap());
+    let mut line = String::new();
+    let mut log = BufReader::new(server.0.stderr.take().unwrap());
+    log.read_line(&mut line).unwrap();
+    let address = line.split_once("http://").unwrap().1.split('/').next().unwrap().to_owned();
+    let peer = PeerAgent(ChannelClient { address: address.clone(), secret: String::new() });
+    let made = peer.send("m-1", "artifacts 1 5", json!({}));
+    let asks = peer.send("m-2", "question", json!({}));
+    assert_eq!((state(&made), state(&asks)), ("TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED"));
+    // What a script of an ended process had recorded.
+    let own = format!("http://{}/", daemon.address);
+    daemon.kill();
+    let url = format!("http://{address}/");
+    let id = |task: &Value| task["id"].as_str().unwrap().to_owned();
+    let log_of_run = SqliteLog::open(folder.log_path(), &SqliteOptions::default()).unwrap();
+    for link in [
+        left("made", &url, &id(&made)),
+        left("asks", &url, &id(&asks)),
+        left("gone", &url, "task_none"),
+        left("dark", "http://127.0.0.1:1/", "task_1"),
+        left("locked", &own, "task_2"),
+    ] {
+        log_of_run.append(link.to_record(true, 1));
+    }
+    drop(log_of_run);
+    let _daemon = folder.start_at(own.trim_start_matches("http://").trim_end_matches('/'));
+    let reconciled = |name: &str| {
+        folder.wait_for("channel.link", |it| {
+            it.payload.get("task_id").as_str() == Some(name)
+                && it.payload.get("state").as_str() != Some("running")
+                && it.payload.get("state").as_str() != Some("completed_unreconciled")
+        })
+    };
+    for (name, state, cause) in [
+        ("made", "completed", None),
+        ("asks", "waiting", None),
+        ("gone", "missing", None),
+        ("dark", "unavailable", Some("network")),
+        ("locked", "unavailable", Some("auth")),
+    ] {
+        let link = reconciled(name);
+        assert_eq!(link.payload.get("state").as_str(), Some(state), "{name}");
+        assert_eq!(link.payload.get("cause").as_str(), cause, "{name}");
+    }
+    // Its artifacts were stored before it was completed.
+    let artifacts: Vec<_> = folder.records("channel.artifact");
+    assert!(!artifacts.is_empty() && artifacts.iter().all(|it| it.cursor < reconciled("made").cursor));
+    assert_eq!(folder.records("session.life.prompted").len(), 0, "no task began again");
 }
