@@ -1,11 +1,13 @@
 //! [`ChannelConnection`]: a connection of a channel to the events of a session.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use runtime::event_log::EventLog as _;
 use tokio::sync::watch;
+use tokio::time::{Instant, Sleep};
 
 use super::daemon::{ChannelDaemon, WatchedConnection};
 use super::feed::FeedLag;
@@ -26,6 +28,8 @@ pub(crate) struct ChannelConnection {
     session_id: Option<Arc<str>>,
     number: u64,
     closing: watch::Receiver<Option<DisconnectReason>>,
+    /// Ready when its channel may have expired.
+    expiry: Pin<Box<Sleep>>,
     /// The reason, if it was closed from outside.
     forced: Arc<OnceLock<DisconnectReason>>,
     /// The reason for its end.
@@ -61,6 +65,7 @@ impl ChannelConnection {
             session_id: session_id.cloned(),
             number: counted.number,
             closing: counted.closing,
+            expiry: Box::pin(tokio::time::sleep(until(channel.expires_at_ms))),
             forced: Arc::default(),
             reason: DisconnectReason::Closed,
             cursor: after,
@@ -87,22 +92,28 @@ impl ChannelConnection {
             closing = self.closing.wait_for(Option::is_some) => {
                 closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
             }
-            () = expired(self.channel.expires_at_ms) => DisconnectReason::Expired,
+            () = expired(&mut self.expiry, self.channel.expires_at_ms) => DisconnectReason::Expired,
         };
         self.reason = reason;
         reason
     }
 }
 
-/// Waits until a time of the system's clock.
-async fn expired(at_ms: u64) {
+/// Waits until a time of the system's clock, with a timer of the connection: one for each event would be slow.
+async fn expired(timer: &mut Pin<Box<Sleep>>, at_ms: u64) {
     loop {
-        let left = at_ms.saturating_sub(now_ms());
-        if left == 0 {
+        timer.as_mut().await;
+        let left = until(at_ms);
+        if left.is_zero() {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(left).min(LONGEST_WAIT)).await;
+        timer.as_mut().reset(Instant::now() + left);
     }
+}
+
+/// Returns the time after which a timer looks at the clock again.
+fn until(at_ms: u64) -> Duration {
+    Duration::from_millis(at_ms.saturating_sub(now_ms())).min(LONGEST_WAIT)
 }
 
 /// Returns what is known of a channel that connects.

@@ -3,7 +3,7 @@
 //! so a connection costs no queue of its own, and one that is too slow is cut off.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -57,6 +57,10 @@ pub(crate) enum FrameOrigin {
 pub(crate) struct FanOut {
     limits: WindowLimits,
     state: Mutex<FanOutState>,
+    /// The feeds with events of which their connections do not know yet.
+    changed: Mutex<Vec<Arc<SessionFeed>>>,
+    /// Wakes [`FanOut::wake_readers`].
+    relay: Notify,
 }
 
 #[derive(Default)]
@@ -70,6 +74,8 @@ struct FanOutState {
 struct SessionFeed {
     window: Mutex<FeedWindow>,
     news: Notify,
+    /// Whether it is among the changed feeds.
+    is_changed: AtomicBool,
 }
 
 #[derive(Default)]
@@ -133,7 +139,8 @@ impl SessionFeed {
 
 impl FanOut {
     pub(crate) fn new(limits: WindowLimits, followed: u64) -> FanOut {
-        FanOut { limits, state: Mutex::new(FanOutState { feeds: HashMap::new(), followed }) }
+        let state = Mutex::new(FanOutState { feeds: HashMap::new(), followed });
+        FanOut { limits, state, changed: Mutex::default(), relay: Notify::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, FanOutState> {
@@ -146,7 +153,11 @@ impl FanOut {
         let followed = state.followed;
         let new = || {
             let window = FeedWindow { base: followed, ..FeedWindow::default() };
-            Arc::new(SessionFeed { window: Mutex::new(window), news: Notify::new() })
+            Arc::new(SessionFeed {
+                window: Mutex::new(window),
+                news: Notify::new(),
+                is_changed: AtomicBool::new(false),
+            })
         };
         state.feeds.entry(session_id.clone()).or_insert_with(new).clone()
     }
@@ -173,7 +184,29 @@ impl FanOut {
             drop(window);
             feed.clone()
         };
-        feed.news.notify_waiters();
+        self.wake(feed);
+    }
+
+    /// Wakes the connections of a feed, soon.
+    fn wake(&self, feed: Arc<SessionFeed>) {
+        if !feed.is_changed.swap(true, Ordering::AcqRel) {
+            self.changed.lock().unwrap_or_else(PoisonError::into_inner).push(feed);
+            self.relay.notify_one();
+        }
+    }
+
+    /// Wakes the connections of changed feeds, forever. This runs on the thread of the connections: waking a task of
+    /// another thread is a system call, and an event wakes all connections of its session.
+    pub(super) async fn wake_readers(&self) {
+        loop {
+            self.relay.notified().await;
+            let changed = std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner));
+            for feed in changed {
+                // Before the connections look: what comes from now on wakes them again.
+                feed.is_changed.store(false, Ordering::Release);
+                feed.news.notify_waiters();
+            }
+        }
     }
 
     /// Adds a live event, which is not on the log.
@@ -186,7 +219,7 @@ impl FanOut {
             }
             window.push(frame(), self.limits);
         }
-        feed.news.notify_waiters();
+        self.wake(feed);
     }
 
     /// Adds a piece to the live text of a session, and returns the position of the piece in characters.
@@ -246,7 +279,7 @@ impl FanOut {
             let sse = frame::repaired(session_id, EventGap { from, to });
             feed.lock()
                 .push(Arc::new(ChannelFrame { cursor: Some(to), sse, origin: FrameOrigin::Stream }), self.limits);
-            feed.news.notify_waiters();
+            self.wake(feed.clone());
         }
     }
 

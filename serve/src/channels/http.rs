@@ -12,6 +12,7 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use runtime::data::Data;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
@@ -214,14 +215,10 @@ impl ChannelHttpState {
             connection.watch(closer.clone(), Some(reader.lag()));
         }
         let first = Bytes::from(format!("retry: {RETRY_MS}\n\n"));
-        let stream = EventStream {
-            session_id,
-            connection,
-            reader,
-            first: Some(first),
-            heartbeat: self.daemon.limits.heartbeat,
-            is_over: false,
-        };
+        let heartbeat = self.daemon.limits.heartbeat;
+        let mut pulse = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let stream = EventStream { session_id, connection, reader, first: Some(first), pulse, is_over: false };
         let mut response = Response::new(stream.into_body());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -354,7 +351,8 @@ struct EventStream {
     connection: ChannelConnection,
     reader: EventReader,
     first: Option<Bytes>,
-    heartbeat: Duration,
+    /// Due when a client must see that the connection is alive.
+    pulse: Interval,
     is_over: bool,
 }
 
@@ -388,7 +386,7 @@ impl EventStream {
                     self.end(DisconnectReason::Protocol)
                 }
             }),
-            () = tokio::time::sleep(self.heartbeat) => Some(Bytes::from_static(b": ping\n\n")),
+            _ = self.pulse.tick() => Some(Bytes::from_static(b": ping\n\n")),
         }
     }
 

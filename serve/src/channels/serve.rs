@@ -178,6 +178,8 @@ async fn run(
         recover::reconcile_peer_tasks(&core, may_ask).await;
         std::future::pending::<std::convert::Infallible>().await
     };
+    let fan_out = core.fan_out.clone();
+    let waking = tokio::spawn(async move { fan_out.wake_readers().await });
     let code = tokio::select! {
         biased;
         code = stopped => code,
@@ -193,6 +195,7 @@ async fn run(
     core.settle_refusals();
     core.presence.close_all(DisconnectReason::Stopping);
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+    waking.abort();
     drop(tail);
     Ok(code)
 }

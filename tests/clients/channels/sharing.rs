@@ -262,6 +262,9 @@ fn a_turn_pauses_when_the_last_channel_leaves_if_the_project_says_so() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(folder.records("session.shown.artifact").len() < 2, "the turn waits for a channel");
     let mut events = client.events(&session, None);
-    events.next_of("turn.completed");
+    // The turn may end before the snapshot is taken.
+    if events.snapshot["payload"]["state"] != "idle" {
+        events.next_of("turn.completed");
+    }
     assert_eq!(folder.records("session.shown.artifact").len(), 2);
 }
