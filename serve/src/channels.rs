@@ -23,6 +23,7 @@
 //!   the recorded actions. `recover`: the actions that an earlier process has left.
 //! - `tail`: follows the log. `feed`: hands events to connections. `events`, `snapshot`: the events for one connection.
 //! - `connection`, `presence`, `throttle`, `accounts`: connections, who is present, limits, and the accounts of sessions.
+//! - `event_connection`: a connection to the events of a session. `in_process`: the channels of scripts.
 //! - `permissions`: the permission bridge. `peer`: the channels, as sessions see them. `http`: the port.
 //! - `peer_agents`: A2A on the port. `incoming_tasks`: the tasks that peer agents have begun here.
 //! - `record`: the kinds of records. [`ChannelCode`]: the diagnostics.
@@ -40,11 +41,13 @@ mod daemon;
 mod enrolment;
 mod envelope;
 mod event;
+mod event_connection;
 mod events;
 mod feed;
 mod frame;
 mod http;
 mod identity;
+mod in_process;
 mod incoming_tasks;
 mod ingress;
 mod ledger;

@@ -1,6 +1,7 @@
 //! Every diagnostic code of harn, in one list.
 
 use crate::a2a::client::PeerCode;
+use crate::channel::ScriptChannelCode;
 use crate::fault::AgentCode;
 use crate::hosting::ServedCode;
 use crate::hub::HubClientCode;
@@ -35,6 +36,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         SourceCode::rows(),
         RhaiCode::rows(),
         AgentCode::rows(),
+        ScriptChannelCode::rows(),
         ServedCode::rows(),
         HubClientCode::rows(),
         McpCode::rows(),

@@ -6,6 +6,7 @@ mod task_update;
 pub(crate) use codes::ServedCode;
 pub use task_update::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
 
+use crate::channel::ChannelHost;
 use lang::diagnostic::Diagnostic;
 use lang::vm::RunCode;
 use runtime::agent_loop::LoopResult;
@@ -43,6 +44,8 @@ pub struct Hosting {
     pub say: Rc<dyn Fn(TaskUpdate)>,
     /// The approver of permissions that the script itself does not decide.
     pub approver: Option<Rc<dyn Approver>>,
+    /// The daemon whose channels share the sessions, if one serves the script.
+    pub channels: Option<Arc<dyn ChannelHost>>,
     /// The messages between the run and its host.
     pub talk: HostExchange,
 }

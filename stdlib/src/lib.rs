@@ -4,6 +4,7 @@
 //! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
 //! - `a2a`: asking other agents.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
+//! - `channel`: channels to the daemon that serves a script.
 //! - `disk`: file operations, off the threads of sessions.
 //! - `hub`: hubs, of this process and others. `hub_convert`: the messages of a hub in the model of A2A.
 //! - `mcp`: tools, resources, prompts and reminders of MCP servers.
@@ -21,10 +22,12 @@
 //! - [`catalogue`]: every diagnostic code.
 
 mod a2a;
+mod argument_size;
 mod before_exec;
 mod bind;
 mod capability;
 mod catalogue;
+mod channel;
 mod clock;
 mod completion;
 mod confinement;
@@ -64,6 +67,7 @@ mod workers;
 mod world;
 
 pub use crate::a2a::reconcile::reconcile_peer_tasks;
+pub use crate::channel::{ChannelEvents, ChannelHost, ChannelRefusal, ChannelReply, ChannelRequest, OpenChannel};
 pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
 pub use catalogue::{catalogue, find, from_core};

@@ -66,6 +66,13 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ("HubListOptions", hub::LIST),
     ("HubDeadLetterOptions", hub::DEAD_LETTERS),
     ("HubProgress", hub::PROGRESS),
+    (
+        "ChannelOptions",
+        "{name?: string, role?: \"client\" | \"host\" | \"worker\" | \"remote_runtime\" | \"peer_agent\" | \"tool_server\", \
+         can?: list<string>, secret?: string, secret_env?: string}",
+    ),
+    ("ChannelActionOptions", "{session_id?: string, action_id?: string}"),
+    ("ChannelEventsOptions", "{session_id?: string, after?: int, idle_ms?: int}"),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),
     (

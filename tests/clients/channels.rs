@@ -2,6 +2,7 @@
 //!
 //! - [`daemon`]: a running daemon, its channels, and clients that read events.
 //! - [`ingress`]: actions, scopes, repeats and refusals. [`sharing`]: several channels of one session.
+//! - [`in_process`]: scripts that open channels to their own daemon.
 //! - [`permissions`]: the permission bridge. [`rounds`]: random disconnects and daemons that are killed.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
 //! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once.
@@ -9,6 +10,7 @@
 mod acp_client;
 mod attach;
 mod daemon;
+mod in_process;
 mod ingress;
 mod peer_agents;
 mod permissions;

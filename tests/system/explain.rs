@@ -66,6 +66,8 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-CHN-004", "needs an option of the command; in `channels`"),
     ("HARN-CHN-005", "needs an option of the command; in `channels`"),
     ("HARN-CHN-006", "needs a fault of our own"),
+    ("HARN-CHN-102", "needs a daemon; in `channels/in_process`"),
+    ("HARN-CHN-103", "needs a daemon; in `channels/in_process`"),
     ("HARN-CMP-002", "the script would fill a book"),
     ("HARN-CMP-004", "needs a fault of our own"),
     ("HARN-FACT-007", "needs a file that was tampered with; in `facts`"),

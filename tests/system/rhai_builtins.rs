@@ -41,6 +41,8 @@ fn receiver(module: &str) -> Option<&'static str> {
         // It acts as no agent, so that no method waits.
         "<hub>" => "hub::local()",
         "<hub_task>" => "leased()",
+        // No daemon serves the script.
+        "<channel_connection>" => "channel::open()",
         // One that ends.
         "<stream>" => "llm_stream(\"x\")",
         _ => return None,

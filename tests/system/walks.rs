@@ -144,6 +144,8 @@ fn receiver(module: &str) -> &'static str {
         "<variant>" => "Ok(h)",
         "<hub>" => "hub.local({agent: \"me\"})",
         "<hub_task>" => "leased()",
+        // No daemon serves the script.
+        "<channel_connection>" => "channel.open()",
         _ => panic!("there is no receiver for {module}"),
     }
 }

@@ -23,6 +23,15 @@ pub enum ActionError {
     /// The channel lacks the right.
     #[error("the channel may not do this: it needs the right `{0}`")]
     Scope(ChannelScope),
+    /// A script asks for a right that only an enrolled channel can have.
+    #[error("a script gets the right `{0}` only by the secret of an enrolled channel")]
+    NotOwnScope(ChannelScope),
+    /// The channel is closed.
+    #[error("the channel is closed")]
+    Disconnected,
+    /// The limit of connections is reached.
+    #[error("too many connections: {0} are open, which is the limit")]
+    TooManyConnections(usize),
     /// The channel has used the id for another action.
     #[error("the channel has used this `actionId` for another action")]
     Reused,
@@ -60,7 +69,9 @@ impl ActionError {
         match self {
             ActionError::Invalid { .. } => "invalid",
             ActionError::OtherChannel => "other_channel",
-            ActionError::Scope(_) => "scope",
+            ActionError::Scope(_) | ActionError::NotOwnScope(_) => "scope",
+            ActionError::Disconnected => "disconnected",
+            ActionError::TooManyConnections(_) => "too_many_connections",
             ActionError::Reused => "action_id_reused",
             ActionError::RateLimited => "rate_limited",
             ActionError::UnknownRequest => "unknown_request",
@@ -86,9 +97,9 @@ impl ActionError {
     #[must_use]
     pub fn status(&self) -> u16 {
         match self {
-            ActionError::OtherChannel | ActionError::Scope(_) => 403,
+            ActionError::OtherChannel | ActionError::Scope(_) | ActionError::NotOwnScope(_) => 403,
             ActionError::UnknownRequest | ActionError::Injection(BridgeError::Host(_)) => 404,
-            ActionError::Reused | ActionError::Injection(BridgeError::Queue(_)) => 409,
+            ActionError::Reused | ActionError::Disconnected | ActionError::Injection(BridgeError::Queue(_)) => 409,
             ActionError::RateLimited => 429,
             ActionError::Host(error) => match error {
                 HostError::UnknownSession(_) => 404,
@@ -96,7 +107,9 @@ impl ActionError {
                 HostError::Full(_) | HostError::Stopping => 503,
                 HostError::Broken { .. } | HostError::Store(_) | HostError::Failed(_) => 500,
             },
-            ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => 503,
+            ActionError::TooManyConnections(_) | ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => {
+                503
+            }
             ActionError::Invalid { .. } | ActionError::Injection(_) => 400,
         }
     }

@@ -210,6 +210,18 @@ impl ChannelCore {
         }
     }
 
+    /// Checks whether an enrolled channel is still valid.
+    ///
+    /// # Errors
+    /// It has expired, or was revoked.
+    pub(super) fn check(&self, id: &str) -> Result<(), AuthenticationError> {
+        match self.registry().get(id) {
+            Some(channel) if channel.is_valid(now_ms()) => Ok(()),
+            Some(channel) if channel.is_revoked => Err(AuthenticationError::Revoked),
+            _ => Err(AuthenticationError::Expired),
+        }
+    }
+
     /// Returns the channel with an id, if it is valid.
     pub(super) fn channel(&self, id: &str) -> Option<Arc<EnrolledChannel>> {
         self.registry().get(id).filter(|channel| channel.is_valid(now_ms())).cloned()

@@ -12,7 +12,8 @@ use super::core::ChannelCore;
 use super::events::EventReader;
 use super::feed::FeedLag;
 use super::{
-    ActionError, ChannelEvent, ChannelLimits, DisconnectReason, DisconnectedChannel, EnrolledChannel, OrphanPolicy,
+    ActionError, ChannelEvent, ChannelLimits, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
+    EnrolledChannel, OrphanPolicy,
 };
 use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
@@ -117,6 +118,39 @@ impl ChannelDaemon {
         }
     }
 
+    /// Takes a request as a sign of life. A channel that was stale is connected again.
+    pub(super) fn seen(&self, channel: &Arc<EnrolledChannel>, transport: ChannelTransport) {
+        for session_id in self.core.presence.alive(channel) {
+            let identity = super::connection::identity(channel, transport, None);
+            self.core.event(&channel.id, Some(&session_id), ChannelEvent::Connected(identity));
+        }
+    }
+
+    /// Returns a page of the sessions that a channel reaches, after a cursor.
+    ///
+    /// # Errors
+    /// The channel may not see sessions, or they cannot be listed.
+    pub(super) async fn sessions(&self, channel: &EnrolledChannel, cursor: Option<&str>) -> Result<Data, ActionError> {
+        if !channel.scopes.has(ChannelScope::View) {
+            return Err(ActionError::Scope(ChannelScope::View));
+        }
+        let page = self.host.list(None, cursor).await?;
+        let own = page.rows.iter().filter(|row| self.core.accounts.of(&row.id) == channel.account);
+        let rows = own.map(|row| {
+            let is_open = self.host.session(&row.id).is_ok();
+            Data::dict_of_present([
+                ("sessionId", Data::from(&row.id)),
+                ("title", row.title.as_ref().into()),
+                ("updatedAt", stdlib::rfc3339(row.updated_at_ms).into()),
+                ("open", is_open.into()),
+            ])
+        });
+        Ok(Data::dict_of_present([
+            ("sessions", Data::list(rows)),
+            ("nextCursor", page.next.map_or(Data::Nil, Data::from)),
+        ]))
+    }
+
     /// Reads the cursors of a session's records on another thread.
     pub(super) async fn cursors(&self, session_id: &str, after: u64) -> Result<RunCursors, ActionError> {
         let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
@@ -127,16 +161,16 @@ impl ChannelDaemon {
         Ok(read?)
     }
 
-    /// Returns the open session of a channel, and loads a stored one.
+    /// Returns the open session of an account, and loads a stored one.
     ///
     /// # Errors
-    /// The channel does not reach it, or it cannot be loaded.
+    /// It belongs to another account, or it cannot be loaded.
     pub(super) async fn session(
         &self,
-        channel: &EnrolledChannel,
+        account: &Arc<str>,
         session_id: &Arc<str>,
     ) -> Result<SessionHandle, ActionError> {
-        if self.core.accounts.of(session_id) != channel.account {
+        if self.core.accounts.of(session_id) != *account {
             return Err(HostError::UnknownSession(session_id.clone()).into());
         }
         let handle = match self.host.session(session_id) {

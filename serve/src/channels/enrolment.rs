@@ -31,6 +31,12 @@ words! {
     }
 }
 
+/// Returns whether a text can be the name of a channel.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_allowed)
+}
+
 /// The description of a channel to enrol.
 #[derive(Debug, Clone)]
 pub struct NewChannel {
@@ -90,8 +96,7 @@ impl EnrolledChannel {
     /// # Errors
     /// The name is not valid.
     pub(super) fn new(new: NewChannel, now_ms: u64) -> Result<(EnrolledChannel, ChannelSecret), EnrolmentError> {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
-        if new.name.is_empty() || new.name.len() > MAX_NAME || !new.name.chars().all(is_allowed) {
+        if !is_name(&new.name) {
             return Err(EnrolmentError::Name(new.name));
         }
         let id: Arc<str> = format!("chan-{}", &uuid::Uuid::new_v4().simple().to_string()[..16]).into();

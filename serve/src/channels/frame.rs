@@ -24,6 +24,12 @@ pub(super) fn of_envelope(envelope: &EventEnvelope) -> Bytes {
     sse_frame(envelope.sequence, envelope.r#type.as_str(), &envelope.to_json())
 }
 
+/// Returns the JSON of a server-sent event.
+pub(super) fn json_of(sse: &[u8]) -> &str {
+    let text = std::str::from_utf8(sse).unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap_or_default()
+}
+
 /// Returns a server-sent event. An event without an id leaves the last one in force.
 pub(super) fn sse_frame(id: Option<u64>, event: &str, json: &str) -> Bytes {
     // JSON on one line contains no line breaks.
@@ -37,6 +43,7 @@ mod tests {
 
     #[test]
     fn only_events_of_the_log_have_ids() {
+        assert_eq!(json_of(&sse_frame(Some(7), "turn.completed", r#"{"a":1}"#)), r#"{"a":1}"#);
         assert_eq!(sse_frame(Some(7), "turn.completed", "{}"), "id: 7\nevent: turn.completed\ndata: {}\n\n");
         assert_eq!(sse_frame(None, "model.delta", "{}"), "event: model.delta\ndata: {}\n\n");
     }

@@ -12,22 +12,18 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use runtime::data::Data;
-use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
-use super::events::{EventReader, ReadEvents};
+use super::event_connection::{EventConnection, NextEvents};
+use super::events::ReadEvents;
 use super::ingress::ActionReceipt;
 use super::ledger::ActionStatus;
 use super::peer_agents::PeerAgents;
 use super::websocket::{self, UpgradeRequest};
-use super::{
-    Action, ActionError, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel,
-    EventEnvelope, EventType, frame,
-};
-use crate::a2a::{A2aEndpoint, now_ms};
+use super::{Action, ActionError, ChannelScope, ChannelTransport, EnrolledChannel};
+use crate::a2a::A2aEndpoint;
 use crate::count_limit::CountLimit;
 use crate::http::body::{self, BodyError};
 use crate::http::{ConnectionCloser, FullBody, GuardError, RequestGuard, challenge};
@@ -113,7 +109,7 @@ impl ChannelHttpState {
             Ok(channel) => channel,
             Err(response) => return *response,
         };
-        self.seen(&channel);
+        self.daemon.seen(&channel, ChannelTransport::HttpJson);
         if let Some(agents) = &self.peer_agents
             && A2aEndpoint::is_request(request.uri().path())
         {
@@ -181,15 +177,6 @@ impl ChannelHttpState {
         response
     }
 
-    /// Takes a request as a sign of life. A channel that was stale is connected again.
-    fn seen(&self, channel: &Arc<EnrolledChannel>) {
-        let core = self.daemon.core();
-        for session_id in core.presence.alive(channel) {
-            let identity = super::connection::identity(channel, ChannelTransport::HttpJson, None);
-            core.event(&channel.id, Some(&session_id), ChannelEvent::Connected(identity));
-        }
-    }
-
     /// Refuses a request of a channel, and records it.
     fn refused(&self, channel: &EnrolledChannel, session_id: Option<&Arc<str>>, error: &ActionError) -> Response<Body> {
         self.daemon.refuse(channel, None, session_id, error);
@@ -202,24 +189,15 @@ impl ChannelHttpState {
             Ok(wanted) => wanted,
             Err(error) => return self.refused(channel, None, &error),
         };
-        if !channel.scopes.has(ChannelScope::View) {
-            return self.refused(channel, Some(&session_id), &ActionError::Scope(ChannelScope::View));
-        }
-        if let Err(error) = self.daemon.reaches(channel, &session_id).await {
-            return self.refused(channel, Some(&session_id), &error);
-        }
-        let connection =
-            ChannelConnection::begin(&self.daemon, channel, Some(&session_id), ChannelTransport::Sse, None, after);
-        let reader = self.daemon.events(&session_id, after);
+        let connected = self.daemon.connect(channel, &session_id, ChannelTransport::Sse, after).await;
+        let events = match connected {
+            Ok(events) => events,
+            Err(error) => return self.refused(channel, Some(&session_id), &error),
+        };
         if let Some(closer) = request.extensions().get::<ConnectionCloser>() {
-            connection.watch(closer.clone(), Some(reader.lag()));
+            events.connection.watch(closer.clone(), Some(events.lag()));
         }
-        let first = Bytes::from(format!("retry: {RETRY_MS}\n\n"));
-        let heartbeat = self.daemon.limits.heartbeat;
-        let mut pulse = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
-        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let stream = EventStream { session_id, connection, reader, first: Some(first), pulse, is_over: false };
-        let mut response = Response::new(stream.into_body());
+        let mut response = Response::new(stream_of(events));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -299,30 +277,11 @@ impl ChannelHttpState {
     }
 
     async fn sessions(&self, channel: &Arc<EnrolledChannel>, request: &Request<Incoming>) -> Response<Body> {
-        if !channel.scopes.has(ChannelScope::View) {
-            return self.refused(channel, None, &ActionError::Scope(ChannelScope::View));
-        }
         let cursor = query_value(request.uri().query().unwrap_or_default(), "cursor");
-        let page = match self.daemon.host.list(None, cursor.as_deref()).await {
-            Ok(page) => page,
-            Err(error) => return self.refused(channel, None, &error.into()),
-        };
-        let accounts = &self.daemon.core().accounts;
-        let own = page.rows.iter().filter(|row| accounts.of(&row.id) == channel.account);
-        let rows = own.map(|row| {
-            let is_open = self.daemon.host.session(&row.id).is_ok();
-            Data::dict_of_present([
-                ("sessionId", Data::from(&row.id)),
-                ("title", row.title.as_ref().into()),
-                ("updatedAt", stdlib::rfc3339(row.updated_at_ms).into()),
-                ("open", is_open.into()),
-            ])
-        });
-        let list = Data::dict_of_present([
-            ("sessions", Data::list(rows)),
-            ("nextCursor", page.next.map_or(Data::Nil, Data::from)),
-        ]);
-        json(StatusCode::OK, list.to_json())
+        match self.daemon.sessions(channel, cursor.as_deref()).await {
+            Ok(page) => json(StatusCode::OK, page.to_json()),
+            Err(error) => self.refused(channel, None, &error),
+        }
     }
 
     fn metrics(&self, channel: &EnrolledChannel) -> Response<Body> {
@@ -345,63 +304,23 @@ impl Probed for ChannelDaemon {
     }
 }
 
-/// The events of a session as a response.
-struct EventStream {
-    session_id: Arc<str>,
-    connection: ChannelConnection,
-    reader: EventReader,
-    first: Option<Bytes>,
-    /// Due when a client must see that the connection is alive.
-    pulse: Interval,
-    is_over: bool,
-}
-
-impl EventStream {
-    fn into_body(self) -> Body {
-        Body::from_stream(stream::unfold(self, async |mut events| {
-            let piece = events.next().await?;
-            Some((Ok::<Bytes, Infallible>(piece), events))
-        }))
-    }
-
-    /// Waits for the next piece; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
-        if self.is_over {
-            return None;
-        }
-        if let Some(first) = self.first.take() {
-            return Some(first);
-        }
-        tokio::select! {
-            biased;
-            reason = self.connection.closed() => Some(self.end(reason)),
-            read = self.reader.read() => Some(match read {
-                Ok(ReadEvents::Frames(frames)) => {
-                    self.connection.cursor = Some(self.reader.cursor);
+/// Returns the events of a session as a response.
+fn stream_of(events: EventConnection) -> Body {
+    let first = Some(Bytes::from(format!("retry: {RETRY_MS}\n\n")));
+    Body::from_stream(stream::unfold((events, first), async |(mut events, mut first)| {
+        let piece = match first.take() {
+            Some(first) => first,
+            None => match events.next().await? {
+                NextEvents::Frames(frames) => {
+                    events.sent_all();
                     ReadEvents::sse(&frames)
                 }
-                Ok(ReadEvents::Slow) => self.end(DisconnectReason::Slow),
-                Err(error) => {
-                    tracing::error!("cannot read the events of a session: {error}");
-                    self.end(DisconnectReason::Protocol)
-                }
-            }),
-            _ = self.pulse.tick() => Some(Bytes::from_static(b": ping\n\n")),
-        }
-    }
-
-    /// Ends the stream with an event that says why, and where the channel can continue.
-    fn end(&mut self, reason: DisconnectReason) -> Bytes {
-        self.is_over = true;
-        self.connection.reason = reason;
-        let payload = Data::dict_of_present([
-            ("channelId", Data::from(&self.connection.channel.id)),
-            ("reason", reason.as_str().into()),
-            ("cursor", self.connection.cursor.into()),
-        ]);
-        let event = EventEnvelope::transient(EventType::ChannelDisconnected, &self.session_id, payload, now_ms());
-        frame::of_envelope(&event)
-    }
+                NextEvents::Last(frame) => frame.sse.clone(),
+                NextEvents::Pulse => Bytes::from_static(b": ping\n\n"),
+            },
+        };
+        Some((Ok::<Bytes, Infallible>(piece), (events, None)))
+    }))
 }
 
 /// Reads the session and the cursor of a request for events.
@@ -429,13 +348,7 @@ fn query_value(query: &str, key: &str) -> Option<String> {
 
 fn of_receipt(action_id: &Arc<str>, receipt: &ActionReceipt) -> Response<Body> {
     let status = if receipt.outcome.status == ActionStatus::Accepted { StatusCode::ACCEPTED } else { StatusCode::OK };
-    let body = Data::dict_of_present([
-        ("actionId", if action_id.is_empty() { Data::Nil } else { action_id.into() }),
-        ("status", receipt.outcome.status.as_str().into()),
-        ("result", receipt.outcome.result.clone()),
-        ("repeated", receipt.is_repeat.into()),
-    ]);
-    json(status, body.to_json())
+    json(status, receipt.to_data(action_id).to_json())
 }
 
 fn of_error(error: &ActionError) -> Response<Body> {

@@ -41,6 +41,16 @@ pub(crate) struct ActionReceipt {
 }
 
 impl ActionReceipt {
+    /// Returns the response to an action.
+    pub(super) fn to_data(&self, action_id: &Arc<str>) -> Data {
+        Data::dict_of_present([
+            ("actionId", if action_id.is_empty() { Data::Nil } else { action_id.into() }),
+            ("status", self.outcome.status.as_str().into()),
+            ("result", self.outcome.result.clone()),
+            ("repeated", self.is_repeat.into()),
+        ])
+    }
+
     fn done(result: Data) -> ActionReceipt {
         ActionReceipt { outcome: ActionOutcome::done(result), is_repeat: false, end: None }
     }
@@ -215,7 +225,7 @@ impl ChannelDaemon {
         let accepted = core.log.append(action_record(channel, action, session));
         core.log.settled(accepted).await?;
         if action.kind == ActionKind::Prompt {
-            let end = self.begin_prompt(channel, action, session, key).await;
+            let end = self.begin_prompt(&channel.account, action, session, key).await;
             let outcome = match &end {
                 Ok(_) => ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() },
                 Err(error) => ActionOutcome::failed(error.reason(), &error.to_string()),
@@ -259,12 +269,12 @@ impl ChannelDaemon {
     /// Begins a turn. The session records, durably, that the action began, before the script runs.
     pub(super) async fn begin_prompt(
         self: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        account: &Arc<str>,
         action: &Action,
         session: &Arc<str>,
         key: &ActionKey,
     ) -> Result<oneshot::Receiver<EndedPrompt>, ActionError> {
-        let handle = self.session(channel, session).await?;
+        let handle = self.session(account, session).await?;
         let prompt = Prompt { action: Some(action_ref(key)), ..prompt(action)? };
         let mut turn = Box::pin(async move { handle.prompt(prompt).await });
         // The first step hands the prompt to the session, or is refused.
@@ -323,7 +333,7 @@ impl ChannelDaemon {
                 Ok(Data::dict([("sessionId", Data::from(session)), ("mode", handle.mode().into())]))
             }
             ActionKind::Load => {
-                let handle = self.session(channel, session).await?;
+                let handle = self.session(&channel.account, session).await?;
                 Ok(Data::dict([
                     ("sessionId", Data::from(session)),
                     ("mode", handle.mode().into()),
@@ -331,7 +341,7 @@ impl ChannelDaemon {
                 ]))
             }
             ActionKind::Inject => {
-                self.session(channel, session).await?;
+                self.session(&channel.account, session).await?;
                 let (method, params) = injection(action)?;
                 let meta = Data::dict([("harn", Data::dict([("action", Data::from(action_ref(key)))]))]);
                 let params = params.with("sessionId", session.into()).with("_meta", meta);
@@ -359,7 +369,7 @@ impl ChannelDaemon {
             }
             ActionKind::Mode => {
                 let mode = mode_of(&action.needed("mode")?)?;
-                self.session(channel, session).await?.set_mode(mode.as_str());
+                self.session(&channel.account, session).await?.set_mode(mode.as_str());
                 Ok(Data::dict([("mode", Data::from(mode.as_str()))]))
             }
             ActionKind::Close => {

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use stdlib::ChannelHost;
+
 use super::OrphanPolicy;
 use super::core::ChannelCore;
 use super::feed::FrameOrigin;
+use super::in_process::InProcessChannels;
 use super::incoming_tasks::IncomingTasks;
 use super::live_event;
 use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
@@ -12,6 +15,8 @@ use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 /// The channels, as sessions see them. A session never waits for a connection.
 pub(super) struct ChannelPeer {
     pub(super) core: Arc<ChannelCore>,
+    /// The channels of scripts.
+    pub(super) in_process: Arc<InProcessChannels>,
     /// The tasks of peer agents, which get the events of their sessions too.
     pub(super) tasks: Option<Arc<IncomingTasks>>,
 }
@@ -63,6 +68,10 @@ impl Peer for ChannelPeer {
 
     fn records_decisions(&self) -> bool {
         true
+    }
+
+    fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
+        Some(self.in_process.clone())
     }
 
     fn over(&self, session_id: &Arc<str>) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
+use super::in_process::is_own;
 use super::ingress::{action_ref, effect_of};
 use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
 use super::{Action, ActionError, ActionKind, PeerTaskLink};
@@ -76,11 +77,11 @@ impl ChannelDaemon {
             return Ok(());
         }
         self.core().ledger().resume(key);
-        let Some(channel) = self.core().channel(&key.0) else {
+        let Some(account) = self.account_of(&key.0, session) else {
             let outcome = ActionOutcome::failed("revoked", "the channel is no longer valid");
             return self.finish(key, Some(session), outcome).await;
         };
-        match self.begin_prompt(&channel, action, session, key).await {
+        match self.begin_prompt(&account, action, session, key).await {
             Ok(_) => {
                 let accepted = ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() };
                 self.core().ledger().complete(key, accepted);
@@ -90,6 +91,15 @@ impl ChannelDaemon {
                 let outcome = ActionOutcome::failed(error.reason(), &error.to_string());
                 self.finish(key, Some(session), outcome).await
             }
+        }
+    }
+
+    /// Returns the account for which a channel acts on a session; `None` if the channel is no longer valid.
+    fn account_of(&self, channel_id: &str, session: &str) -> Option<Arc<str>> {
+        match is_own(channel_id) {
+            // It reached the session when the action was accepted, and a session keeps its account.
+            true => Some(self.core().accounts.of(session)),
+            false => self.core().channel(channel_id).map(|channel| channel.account.clone()),
         }
     }
 

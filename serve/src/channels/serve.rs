@@ -9,6 +9,7 @@ use stdlib::{Agent, Capability, Diagnostic, from_core};
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::http::{ChannelAnswerer, ChannelHttpState, full};
+use super::in_process::InProcessChannels;
 use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
 use super::peer_agents::PeerAgents;
@@ -129,9 +130,14 @@ async fn run(
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
     let may_ask = !(served.run)().denied.contains(&Capability::Net);
     let tasks = peer_agents.is_some().then(|| IncomingTasks::new(core.clone()));
-    let host = Host::start(served, Arc::new(ChannelPeer { core: core.clone(), tasks: tasks.clone() }))?;
+    let in_process = InProcessChannels::new(limits.connections);
+    let peer = ChannelPeer { core: core.clone(), in_process: in_process.clone(), tasks: tasks.clone() };
+    let host = Host::start(served, Arc::new(peer))?;
     let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
     let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
+    let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode.clone());
+    // Before a session can be opened.
+    in_process.attach(&daemon);
     let agents = match (peer_agents, about, tasks) {
         (Some(settings), Some(about), Some(tasks)) => {
             let url = match &about.url {
@@ -147,7 +153,6 @@ async fn run(
         _ => None,
     };
     let manager = agents.as_ref().map(|agents| agents.endpoint.manager().clone());
-    let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode);
     let guard = RequestGuard { is_local: is_local(&listen), public: None, origins };
     let answerer = ChannelAnswerer::new(ChannelHttpState {
         daemon: daemon.clone(),

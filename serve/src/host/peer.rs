@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::ToolCall;
+use stdlib::ChannelHost;
 
 use super::{PermissionScope, SessionEvent};
 
@@ -26,6 +27,11 @@ pub trait Peer: Send + Sync {
     /// Returns whether the peer records the decisions about its questions itself.
     fn records_decisions(&self) -> bool {
         false
+    }
+
+    /// Returns the daemon to which scripts can open channels; `None` if the sessions have a single client.
+    fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
+        None
     }
 
     /// Reports that a session is over, also one whose opening failed. No event follows.

@@ -110,6 +110,7 @@ impl HostedSession {
         let decisions = PermissionDecisions::new(id.clone(), served.protocol, log.clone());
         let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone(), decisions));
         let room = room(&peer, &id);
+        let channels = peer.channels();
         let shown = SessionReporter::new(id.clone(), peer, mailbox.journal().cloned(), served.metrics.clone());
         let hosting = Rc::new(Hosting {
             session_id: id,
@@ -122,6 +123,7 @@ impl HostedSession {
             room,
             approver: Some(approver),
             say: shown.clone().say_for_script(),
+            channels,
             talk: HostExchange::default(),
         });
         let options = (served.run)();

@@ -413,6 +413,37 @@ static DESCRIBED: &[DescribedOption] = &[
     of("A2aInjectOptions", "message", "", "Message to a task that waits for input."),
     of("A2aInjectOptions", "id", "", "Your id for the reminder. If it is sent twice, it is injected once."),
     of("A2aInjectOptions", "source", "", "The origin, as free text."),
+    // Channels.
+    of(
+        "ChannelOptions",
+        "name",
+        "\"script\"",
+        "The name of the channel. Each name is a channel of its own in the session.",
+    ),
+    of("ChannelOptions", "role", "\"client\"", "The role of the script."),
+    of(
+        "ChannelOptions",
+        "can",
+        "[\"view\"]",
+        "The scopes: `view`, `prompt`, `inject`. Others need an enrolled channel.",
+    ),
+    of("ChannelOptions", "secret", "", "The secret of an enrolled channel. Default: a channel of its own."),
+    of("ChannelOptions", "secret_env", "", "Environment variable that holds the secret."),
+    of("ChannelActionOptions", "session_id", "", "The session. Default: that of the script."),
+    of(
+        "ChannelActionOptions",
+        "action_id",
+        "",
+        "Your id for the action: a repeat returns the recorded result. Default: a new one.",
+    ),
+    of("ChannelEventsOptions", "session_id", "", "The session. Default: that of the script."),
+    of("ChannelEventsOptions", "after", "", "The `sequence` after which the events begin. Default: a snapshot."),
+    of(
+        "ChannelEventsOptions",
+        "idle_ms",
+        "",
+        "Time without an event after which the stream ends, in milliseconds. Default: no limit.",
+    ),
     // MCP servers.
     all("mcp_servers", "[]", "MCP servers whose tools the model can call: descriptions, or names that the run knows."),
     of("McpServer", "name", "", "The name of the server. Its tools are called `NAME__tool`."),

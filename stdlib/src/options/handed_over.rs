@@ -135,6 +135,12 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
              name: any, description: any, parts: list<any>, metadata: any, ...}>, status_text: any, status_data: any, \
              history: list<any>, metadata: any, rejection_reason?: any, ...}",
     ),
+    (
+        "ChannelConnection",
+        "{id: string, name: string, role: string, scopes: list<string>, account: string, transport: string}",
+    ),
+    ("ChannelReceipt", "{actionId: any, status: string, result: any, repeated: bool}"),
+    ("ChannelSessionPage", "{sessions: list<any>, nextCursor?: string}"),
     ("Hub", "{agent: any, url: string}"),
     (
         "HubTask",
@@ -256,7 +262,10 @@ mod tests {
     ];
 
     /// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
-    const ASK_A_SERVER: [&str; 12] = [
+    const ASK_A_SERVER: [&str; 15] = [
+        "channel.open",
+        "channel_connection.act",
+        "channel_connection.sessions",
         "hub.connect",
         "a2a.card",
         "a2a.send",

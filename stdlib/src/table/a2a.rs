@@ -2,7 +2,7 @@
 
 pub(crate) mod deadline;
 pub(crate) mod message;
-mod settings;
+pub(crate) mod settings;
 
 use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};

@@ -5,6 +5,7 @@ mod agent_loop;
 mod assertions;
 mod audit;
 mod bridge;
+mod channel;
 mod compact;
 mod environment;
 mod event_log;
@@ -47,6 +48,8 @@ static OWN: &[&[Builtin]] = &[
     assertions::TABLE,
     audit::TABLE,
     bridge::TABLE,
+    channel::TABLE,
+    channel::connection::TABLE,
     compact::TABLE,
     environment::TABLE,
     event_log::TABLE,

@@ -19,11 +19,19 @@ pub(super) const LIMIT: Duration = Duration::from_secs(60);
 pub(super) struct DaemonFolder {
     folder: PathBuf,
     args: Vec<String>,
+    /// The script in `tests/channels`.
+    agent: &'static str,
 }
 
 impl DaemonFolder {
     pub(super) fn new(name: &str) -> DaemonFolder {
-        DaemonFolder { folder: scratch(&format!("channels-{name}")), args: Vec::new() }
+        DaemonFolder { folder: scratch(&format!("channels-{name}")), args: Vec::new(), agent: "agent.harn" }
+    }
+
+    /// Serves another script of `tests/channels`.
+    pub(super) fn running(mut self, agent: &'static str) -> DaemonFolder {
+        self.agent = agent;
+        self
     }
 
     /// Adds options of the command.
@@ -74,8 +82,8 @@ impl DaemonFolder {
 
     /// Starts a daemon at an address.
     pub(super) fn start_at(&self, listen: &str) -> RunningDaemon {
-        let script = self.folder.join("agent.harn");
-        fs::copy(root().join("tests/channels/agent.harn"), &script).unwrap();
+        let script = self.folder.join(self.agent);
+        fs::copy(root().join("tests/channels").join(self.agent), &script).unwrap();
         let mut command = self.command();
         command.args(["serve", "channels"]).arg(&script).args(["--listen", listen, "--workers", "2"]);
         command.args(["--event-log", &self.log()]).args(&self.args);

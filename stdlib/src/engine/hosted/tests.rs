@@ -19,6 +19,7 @@ fn hosting() -> Rc<Hosting> {
         room: Rc::new(|| Box::pin(ready(()))),
         approver: None,
         say: Rc::new(|_| ()),
+        channels: None,
         talk: HostExchange::default(),
     })
 }

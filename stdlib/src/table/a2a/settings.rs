@@ -75,29 +75,36 @@ fn trusted(reader: &OptionReader<'_>) -> Result<Vec<Arc<str>>, Box<Raise>> {
 }
 
 pub(crate) fn token(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<Arc<str>>, Box<Raise>> {
-    let (token, variable) = (reader.text("token")?, reader.text("token_env")?);
-    let Some(variable) = variable else { return Ok(token) };
-    let at_fault =
-        |code: CodeRef, message: String| Raise::error(code, message).about(reader.arg(), "invalid `token_env`");
-    if token.is_some() {
-        return Err(at_fault(
-            PeerCode::Unsendable.into(),
-            "`token` and `token_env` cannot be used together".to_owned(),
-        )
-        .help("remove one of them"));
+    credential(cx, reader, ["token", "token_env"], PeerCode::Unsendable)
+}
+
+/// Reads a secret from an option, or from the variable that another option names. `unset` is the code for a variable that is not
+/// set, and for both options at once.
+pub(crate) fn credential(
+    cx: &Cx<'_>,
+    reader: &OptionReader<'_>,
+    [key, env_key]: [&str; 2],
+    unset: impl Into<CodeRef>,
+) -> Result<Option<Arc<str>>, Box<Raise>> {
+    let (given, variable) = (reader.text(key)?, reader.text(env_key)?);
+    let Some(variable) = variable else { return Ok(given) };
+    let invalid = |code: CodeRef, message: String| {
+        Raise::error(code, message).about(reader.arg(), format!("invalid `{env_key}`"))
+    };
+    if given.is_some() {
+        let message = format!("`{key}` and `{env_key}` cannot be used together");
+        return Err(invalid(unset.into(), message).help("remove one of them"));
     }
     if cx.isolate.is_denied(Capability::Env) {
-        let message = "`token_env` needs the capability `env`, which this run does not have".to_owned();
-        return Err(at_fault(RunCode::Denied.into(), message).help(
-            "run without `--deny` for this capability, or \
-            pass a `token`",
-        ));
+        let message = format!("`{env_key}` needs the capability `env`, which this run does not have");
+        return Err(invalid(RunCode::Denied.into(), message)
+            .help(format!("run without `--deny` for this capability, or pass a `{key}`")));
     }
     match std::env::var(&*variable) {
-        Ok(token) if !token.trim().is_empty() => Ok(Some(token.trim().into())),
+        Ok(text) if !text.trim().is_empty() => Ok(Some(text.trim().into())),
         _ => {
-            let message = format!("`token_env` names the variable `{variable}`, which is not set");
-            Err(at_fault(PeerCode::Unsendable.into(), message).help("set it before you start the run"))
+            let message = format!("`{env_key}` names the variable `{variable}`, which is not set");
+            Err(invalid(unset.into(), message).help("set it before you start the run"))
         }
     }
 }

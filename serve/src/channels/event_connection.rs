@@ -1,0 +1,102 @@
+//! [`EventConnection`]: a connection of a channel to the events of a session, for transports that send frames as they are.
+
+use std::sync::Arc;
+
+use runtime::data::Data;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::connection::ChannelConnection;
+use super::daemon::ChannelDaemon;
+use super::events::{EventReader, ReadEvents};
+use super::feed::{ChannelFrame, FeedLag, FrameOrigin};
+use super::{ActionError, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel, EventType, live_event};
+
+/// A connection of a channel to the events of a session.
+pub(super) struct EventConnection {
+    session_id: Arc<str>,
+    pub(super) connection: ChannelConnection,
+    reader: EventReader,
+    /// Due when the connection must show that it is alive.
+    pulse: Interval,
+    is_over: bool,
+}
+
+/// The next events of a connection.
+pub(super) enum NextEvents {
+    /// These events.
+    Frames(Vec<Arc<ChannelFrame>>),
+    /// The last event, which says why the connection ends.
+    Last(Arc<ChannelFrame>),
+    /// No event came for a heartbeat.
+    Pulse,
+}
+
+impl ChannelDaemon {
+    /// Connects a channel to the events of a session, after a cursor or from a snapshot.
+    ///
+    /// # Errors
+    /// The channel may not see events, or does not reach the session. The caller records the refusal.
+    pub(super) async fn connect(
+        self: &Arc<ChannelDaemon>,
+        channel: &Arc<EnrolledChannel>,
+        session_id: &Arc<str>,
+        transport: ChannelTransport,
+        after: Option<u64>,
+    ) -> Result<EventConnection, ActionError> {
+        if !channel.scopes.has(ChannelScope::View) {
+            return Err(ActionError::Scope(ChannelScope::View));
+        }
+        self.reaches(channel, session_id).await?;
+        let connection = ChannelConnection::begin(self, channel, Some(session_id), transport, None, after);
+        let reader = self.events(session_id, after);
+        let heartbeat = self.limits.heartbeat;
+        let mut pulse = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
+        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Ok(EventConnection { session_id: session_id.clone(), connection, reader, pulse, is_over: false })
+    }
+}
+
+impl EventConnection {
+    /// Returns what tells whether it has missed events.
+    pub(super) fn lag(&self) -> FeedLag {
+        self.reader.lag()
+    }
+
+    /// Waits for the next events; `None` after the last one. The caller sets the cursor of what it has sent.
+    pub(super) async fn next(&mut self) -> Option<NextEvents> {
+        if self.is_over {
+            return None;
+        }
+        let read = tokio::select! {
+            biased;
+            reason = self.connection.closed() => return Some(NextEvents::Last(self.end(reason))),
+            read = self.reader.read() => read,
+            _ = self.pulse.tick() => return Some(NextEvents::Pulse),
+        };
+        Some(match read {
+            Ok(ReadEvents::Frames(frames)) => NextEvents::Frames(frames),
+            Ok(ReadEvents::Slow) => NextEvents::Last(self.end(DisconnectReason::Slow)),
+            Err(error) => {
+                tracing::error!("cannot read the events of a session: {error}");
+                NextEvents::Last(self.end(DisconnectReason::Protocol))
+            }
+        })
+    }
+
+    /// Marks everything that was read as sent.
+    pub(super) fn sent_all(&mut self) {
+        self.connection.cursor = Some(self.reader.cursor);
+    }
+
+    /// Ends the connection. Returns the event that says why, and where the channel can continue.
+    pub(super) fn end(&mut self, reason: DisconnectReason) -> Arc<ChannelFrame> {
+        self.is_over = true;
+        self.connection.reason = reason;
+        let payload = Data::dict_of_present([
+            ("channelId", Data::from(&self.connection.channel.id)),
+            ("reason", reason.as_str().into()),
+            ("cursor", self.connection.cursor.into()),
+        ]);
+        live_event::frame(&self.session_id, EventType::ChannelDisconnected, payload, FrameOrigin::Stream)
+    }
+}
