@@ -48,7 +48,6 @@ impl Fiber {
         self.ticks -= CALLBACK;
         let (outer, width) = (caller.base, caller.window());
         let (base, proto) = (frame.base, frame.proto);
-        debug_assert!(outer + width <= self.stack.len(), "a window outside of the stack");
         // SAFETY: a script's function runs; the builtin's register holds its closure until the builtin goes on. The function's
         // window and that of the builtin lie in the stack, all of which is initialised, and the verifier lets no register pass
         // beyond `regs`. The reference into the window is the only one: the result was taken out of it.
@@ -66,6 +65,7 @@ impl Fiber {
                 (Some(tag), Some(from)) => Value::taken(tag, from),
                 _ => Value::Nil,
             };
+            debug_assert!(outer + width <= self.stack.len(), "a window outside of the stack");
             (value, std::slice::from_raw_parts_mut(self.stack.as_mut_ptr().add(outer), width))
         };
         let Self { isolate, context, .. } = self;
