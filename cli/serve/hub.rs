@@ -1,4 +1,4 @@
-//! `harn serve hub`: a broker of tasks between agents.
+//! `harn serve hub`: a broker for tasks between agents.
 
 use super::raise_limit_of_files;
 use super::signals::signalled;

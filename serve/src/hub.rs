@@ -1,6 +1,6 @@
-//! The hub: a broker of tasks between agents, over gRPC, with an HTTP port.
+//! The hub: a broker for tasks between agents, over gRPC, with an HTTP port.
 //!
-//! - [`serve`]: serves a hub until it is told to stop. [`HubSettings`]: its settings.
+//! - [`serve`]: serves a hub until it is stopped. [`HubSettings`]: its settings.
 //! - [`HubObserver`]: gets what a hub does.
 //! - [`AgentTokens`]: the tokens of the agents.
 //! - `http`: the HTTP port. `rpc`: its methods, `rest`: the REST binding, `frames`: streams of tasks. `metrics`: the metrics of a hub.

@@ -10,7 +10,7 @@
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
 //! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
-//! | [`hub`] | the broker of tasks between agents, over gRPC and HTTP |
+//! | [`hub`] | the broker for tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
 //! | `metrics`, `probe`, `drain`, `count_limit`, `clock` | metrics and health of a server, its shutdown, its limits, and the time |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |

@@ -36,7 +36,7 @@ pub struct Register {
     pub card: AgentCard,
     /// Its tags, and the queues for which it is a candidate.
     pub subscriptions: Vec<String>,
-    /// Address to probe; empty if it is not probed.
+    /// URL for health checks; empty if there are none.
     pub health_check_url: String,
 }
 
@@ -142,7 +142,7 @@ pub struct Reject {
 pub enum Command {
     /// Registers an agent.
     Register(Register),
-    /// Removes an agent. Its tasks are lost by this worker.
+    /// Removes an agent. The tasks that it holds return to their queues.
     Unregister {
         /// Id of the agent.
         agent_id: String,
@@ -151,7 +151,7 @@ pub enum Command {
     ReportHealth {
         /// Id of the agent.
         agent_id: String,
-        /// Whether it answers.
+        /// Whether the check succeeded.
         healthy: bool,
     },
     /// Publishes a message.

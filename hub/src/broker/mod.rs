@@ -1,6 +1,5 @@
 //! The broker as a state machine without I/O: a command with the time and a source of ids goes in, a batch of changes
-//! comes out. Applying the same changes to an empty broker results in the same state, so the changes are what the store
-//! keeps.
+//! comes out. Applying the same changes to an empty broker results in the same state, so the store keeps the changes.
 //!
 //! - `command`: the commands and their results.
 //! - [`change`]: the changes.

@@ -1,5 +1,5 @@
-//! Bounds of what a script passes to a hub. They are checked before anything is copied: on its way, a message exists
-//! several times.
+//! Bounds of what a script passes to a hub. They are checked before anything is copied, because a message exists in
+//! several copies while it is sent.
 
 use hub::broker::MAX_ID_BYTES;
 use lang::builtins::args;
@@ -26,7 +26,7 @@ pub(crate) fn check_size(args: &[Value]) -> Result<(), Box<Raise>> {
     Meter::start().room(size.saturating_mul(COPIES)).map_err(Stopped::raise)
 }
 
-/// Returns an id in an argument. A hub knows no longer ones.
+/// Returns an id in an argument, of at most the length that a hub accepts.
 pub(crate) fn id(args: &[Value], i: usize) -> Result<String, Box<Raise>> {
     let id = args::str(args, i)?;
     if id.len() > MAX_ID_BYTES {

@@ -32,7 +32,7 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Dura
 /// The maximum size of a response in bytes: a page of tasks, each of which can have 16 MiB.
 const MAX_RESPONSE: usize = 64 << 20;
 
-/// The way to a hub.
+/// The transport to a hub.
 #[derive(Clone)]
 pub(crate) enum Transport {
     /// Over gRPC.
@@ -68,7 +68,7 @@ impl Service<http::Request<Body>> for Transport {
 }
 
 impl Transport {
-    /// Returns the way to the hub of this process, which is created first.
+    /// Returns the transport to the hub of this process, and creates the hub if there is none.
     pub(crate) fn local(hub: &std::cell::OnceCell<Hub>) -> Transport {
         let hub = hub.get_or_init(|| {
             let hub = Hub::memory(BrokerOptions::default());
@@ -79,7 +79,7 @@ impl Transport {
         Transport::Local(routes(hub))
     }
 
-    /// Returns the way to a hub over gRPC. Connections are opened when they are needed.
+    /// Returns the transport to a hub over gRPC. Connections are opened when they are needed.
     pub(crate) fn remote(url: &str, ca: Option<Vec<u8>>) -> Result<Transport, String> {
         let endpoint = Endpoint::from_shared(url.to_owned()).map_err(|error| describe(&error))?;
         let endpoint = endpoint.connect_timeout(Duration::from_secs(10)).http2_keep_alive_interval(KEEPALIVE);
@@ -187,7 +187,7 @@ impl HubConnection {
         Ok(request)
     }
 
-    /// Sends a request, again while the hub cannot be reached.
+    /// Sends a request, and retries while the hub cannot be reached.
     pub(crate) async fn call<T, R, F>(&self, message: T, send: impl Fn(Request<T>) -> F) -> Result<R, Box<Raise>>
     where
         T: Clone,
@@ -219,7 +219,7 @@ pub(super) fn sign<T>(request: &mut Request<T>, token: Option<&str>) -> Result<(
     Ok(())
 }
 
-/// Returns whether the same request may succeed later: the hub is away, or restarts.
+/// Returns whether the same request may succeed later: the hub is not reachable, or restarts.
 pub(super) fn is_transient(status: &Status) -> bool {
     is_unreachable(status) && !is_untrusted(status)
 }

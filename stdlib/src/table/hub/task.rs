@@ -108,8 +108,8 @@ impl TaskHandle {
         ask!(self.hub, worker.renew, request)
     }
 
-    /// Reports the state WORKING, unless that is done. The lease is checked first: an update has none, and would take a task that
-    /// another attempt must get.
+    /// Reports the state WORKING, unless the script has done so. Renews the lease first: an update names no lease, and could take
+    /// over a task that has returned to its queue.
     async fn accept(&self, text: &str) -> Result<(), Box<Raise>> {
         if self.accepted.get() && text.is_empty() {
             return Ok(());
