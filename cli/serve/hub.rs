@@ -98,8 +98,10 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
     };
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let usual = BrokerOptions::default();
+    let lease_ms = args.lease.map_or(usual.lease_ms, milliseconds);
     let options = BrokerOptions {
-        lease_ms: args.lease.map_or(usual.lease_ms, milliseconds),
+        lease_ms,
+        max_lease_ms: usual.max_lease_ms.max(lease_ms),
         max_attempts: args.max_attempts.unwrap_or(usual.max_attempts),
         retention_ms: args.retention.map_or(usual.retention_ms, milliseconds),
         max_finished: args.max_finished.map_or(usual.max_finished, |most| most as usize),

@@ -1,5 +1,7 @@
 //! Reading tasks and statistics.
 
+use std::ops::Bound;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -7,7 +9,7 @@ use crate::proto::a2a::{Task, TaskState};
 
 use super::command::{ListTasks, TaskPage};
 use super::error::{BrokerError, ErrorKind};
-use super::task::{Assignment, TaskEntry};
+use super::task::{Assignment, TaskEntry, is_final};
 use super::{Broker, payload};
 
 /// Number of tasks of a page, if the request names none.
@@ -107,7 +109,7 @@ impl Broker {
         let after = read_token(&request.page_token, filter)?.unwrap_or(0);
         let mut page = TaskPage::default();
         let mut last = 0;
-        for (number, id) in self.order.range(after + 1..) {
+        for (number, id) in self.order.range((Bound::Excluded(after), Bound::Unbounded)) {
             let Some(entry) = self.tasks.get(id).filter(|entry| takes(request, entry)) else { continue };
             if page.tasks.len() == size {
                 page.next_page_token = token(last, filter);
@@ -117,6 +119,12 @@ impl Broker {
             page.tasks.push(entry.with_history(0));
         }
         Ok(page)
+    }
+
+    /// Returns whether a task is a copy of a broadcast that is not finished.
+    pub(super) fn is_counted_by_parent(&self, task_id: &str) -> bool {
+        let parent = self.tasks.get(task_id).and_then(|copy| self.tasks.get(copy.parent.as_ref()?));
+        parent.is_some_and(|parent| parent.assignment == Assignment::Copies && !is_final(parent.state()))
     }
 
     /// Returns a page of dead letters, the newest first.

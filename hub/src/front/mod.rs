@@ -361,10 +361,19 @@ impl Hub {
         };
         let error =
             BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
+        if state.failed.is_none() {
+            tracing::error!("{error}");
+        }
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
         state.end_followers(&FollowEnd::Failed(failed.clone()));
         Err(failed)
+    }
+
+    /// Returns the error of the store, after which no command is executed.
+    #[must_use]
+    pub fn failure(&self) -> Option<BrokerError> {
+        self.lock().failed.clone()
     }
 
     /// Reads the state once all of it is stored.

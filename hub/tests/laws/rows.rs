@@ -508,3 +508,56 @@ fn agents_register_update_fail_checks_and_leave_with_events() {
     let cards: Vec<&str> = kinds.into_iter().filter(|kind| kind.starts_with("agent.")).collect();
     assert_eq!(cards, ["agent.registered", "agent.updated", "agent.updated", "agent.updated", "agent.unregistered"]);
 }
+
+#[test]
+fn only_agents_of_a_task_add_messages_to_it() {
+    let mut bench = Bench::with(&["w", "eve"]);
+    bench.send("t", "w");
+    fails(bench.publish(message("t", "eve", "").id("m2")), ErrorKind::PermissionDenied, "does not take part");
+    bench.publish(message("t", "boss", "").id("m3")).unwrap();
+    bench.publish(message("t", "w", "").id("m4")).unwrap();
+    assert_eq!(bench.task("t").history.len(), 3);
+}
+
+#[test]
+fn an_agent_rejects_a_queued_task_once_by_any_call() {
+    let mut bench = Bench::with(&["eve"]);
+    bench.queue("t", "q");
+    bench.status("eve", "t", TaskState::Rejected).unwrap();
+    fails(bench.status("eve", "t", TaskState::Rejected), ErrorKind::PermissionDenied, "does not take part");
+    fails(
+        bench.reject("eve", "t", RejectionReason::CapacityExceeded).map(|_| ()),
+        ErrorKind::PermissionDenied,
+        "does not take part",
+    );
+    assert_eq!(bench.broker.task("t").unwrap().rejections.len(), 1);
+}
+
+#[test]
+fn a_failed_copy_counts_although_many_other_tasks_are_finished() {
+    let mut bench = Bench::new(BrokerOptions { max_finished: 1, ..BrokerOptions::default() });
+    ["a", "b", "c"].iter().for_each(|agent| bench.register(agent, &["tag"]));
+    let mut broadcast = message("t", "boss", "");
+    broadcast.routing.subscriptions = vec!["tag".to_owned()];
+    bench.publish(broadcast).unwrap();
+    let copies = bench.broker.task("t").unwrap().copies.clone();
+    for (copy, end) in copies.iter().zip([TaskState::Failed, TaskState::Completed, TaskState::Completed]) {
+        let agent = copy.rsplit_once(|letter: char| !letter.is_alphanumeric()).unwrap().1.to_owned();
+        bench.advance(1);
+        bench.status(&agent, copy, TaskState::Working).unwrap();
+        bench.status(&agent, copy, end).unwrap();
+    }
+    assert_eq!(bench.state("t"), TaskState::Failed);
+    bench.advance(1);
+    assert!(bench.broker.task(&copies[0]).is_none(), "copies are forgotten after their broadcast");
+}
+
+#[test]
+fn a_broadcast_whose_copies_would_have_too_long_ids_is_refused() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    let agent = "a".repeat(100);
+    bench.register(&agent, &["tag"]);
+    let mut broadcast = message(&"t".repeat(200), "boss", "");
+    broadcast.routing.subscriptions = vec!["tag".to_owned()];
+    fails(bench.publish(broadcast), ErrorKind::InvalidArgument, "use a shorter `task_id`");
+}

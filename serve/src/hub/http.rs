@@ -240,6 +240,9 @@ fn not_allowed_method(allowed: &'static str, help: &str) -> Response<Body> {
 
 impl Probed for HubHttp {
     fn readiness(&self) -> Result<(), &'static str> {
+        if self.hub.failure().is_some() {
+            return Err("the hub's store failed");
+        }
         if self.is_draining.load(Ordering::Relaxed) { Err("the hub is shutting down") } else { Ok(()) }
     }
 

@@ -117,6 +117,7 @@ pub(super) fn refused(fault: &RpcError) -> (StatusCode, String) {
         code::SERVER => match fault.word() {
             "unauthenticated" => (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED"),
             "permission_denied" => (StatusCode::FORBIDDEN, "PERMISSION_DENIED"),
+            "unavailable" => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE"),
             _ => (StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED"),
         },
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL"),

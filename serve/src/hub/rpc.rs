@@ -212,6 +212,12 @@ impl HubCaller<'_> {
             return Err(no_push());
         }
         let (message, routing) = self.routed(request)?;
+        if routing.to_agent_id.is_empty()
+            && let Some(known) = &message.task_id
+        {
+            // Without a receiver, a message with an unknown task would begin a task for all agents.
+            self.task(known).await?;
+        }
         let mut message = message_to_proto(&message);
         if message.task_id.is_empty() {
             message.task_id = format!("task_{}", uuid::Uuid::now_v7().simple());
@@ -291,5 +297,9 @@ fn broken(error: BrokerError) -> RpcError {
         ErrorKind::Unavailable => (code::SERVER, A2aCode::Internal),
     };
     let fault = RpcError::new(rpc, code, error.message);
-    if error.kind == ErrorKind::PermissionDenied { fault.reason("permission_denied") } else { fault }
+    match error.kind {
+        ErrorKind::PermissionDenied => fault.reason("permission_denied"),
+        ErrorKind::Unavailable => fault.reason("unavailable"),
+        _ => fault,
+    }
 }

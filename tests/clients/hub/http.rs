@@ -77,6 +77,8 @@ fn wrong_requests_over_rest_get_the_errors_of_the_protocol() {
         ("GET /tasks?pageToken=x HTTP/1.1".to_owned(), "", "400", "INVALID_PARAMS"),
         (format!("POST /message:send HTTP/1.1\r\n{json}"), "{", "400", "PARSE_ERROR"),
         (format!("POST /message:send HTTP/1.1\r\n{json}"), "{}", "400", "INVALID_PARAMS"),
+        // Not a broadcast to all agents.
+        (format!("POST /message:send HTTP/1.1\r\n{json}"), UNKNOWN, "404", "TASK_NOT_FOUND"),
         (format!("POST /message:send HTTP/1.1\r\n{json}\r\nA2A-Version: 0.3"), "{}", "400", "VERSION_NOT_SUPPORTED"),
         ("GET /tasks/t/pushNotificationConfigs HTTP/1.1".to_owned(), "", "400", "PUSH_NOTIFICATION_NOT_SUPPORTED"),
         ("POST /tasks/t:frobnicate HTTP/1.1".to_owned(), "", "404", "METHOD_NOT_FOUND"),
@@ -90,6 +92,10 @@ fn wrong_requests_over_rest_get_the_errors_of_the_protocol() {
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"status\":\"RESOURCE_EXHAUSTED\""), "{answer}");
     assert_eq!(hub.stop(), Some(143));
 }
+
+/// A message to a task that the hub does not know.
+const UNKNOWN: &str =
+    r#"{"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "more"}], "taskId": "forgotten"}}"#;
 
 /// A server whose answers have the status that the test sets.
 fn health_server(status: Arc<AtomicU16>) -> String {

@@ -84,13 +84,16 @@ impl Step<'_> {
         }
     }
 
+    /// Forgets finished tasks that are too old, or too many.
     fn forget_finished(&mut self) {
         let (retention_ms, most) = (self.broker.options.retention_ms, self.broker.options.max_finished);
         let surplus = self.broker.finished.len().saturating_sub(most);
         let old = self.broker.finished.iter().take(MOST_FORGOTTEN).enumerate();
         let old =
             old.take_while(|(place, (at_ms, _))| *place < surplus || at_ms.saturating_add(retention_ms) <= self.now_ms);
-        let task_ids: Vec<String> = old.filter_map(|(_, (_, number))| self.broker.order.get(number).cloned()).collect();
+        let old = old.filter_map(|(_, (_, number))| self.broker.order.get(number));
+        // The state of a broadcast is that of all its copies.
+        let task_ids: Vec<String> = old.filter(|id| !self.broker.is_counted_by_parent(id)).cloned().collect();
         if !task_ids.is_empty() {
             let ids = TaskIds { task_ids, redelivered: false };
             self.emit(from(HUB), TraceIds::default(), ChangeKind::TasksForgotten(ids));

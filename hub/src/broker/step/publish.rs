@@ -10,7 +10,7 @@ use crate::broker::task::{Assignment, is_final};
 use crate::broker::{Broker, payload};
 use crate::proto::a2a::{Message, Task, TaskState, TaskStatus};
 
-use super::{Step, check_id, check_length, sender};
+use super::{MAX_ID_BYTES, Step, check_id, check_length, not_involved, sender};
 
 /// Maximum size of all copies of a broadcast task, in bytes: they are written as a whole.
 const MOST_COPIED: usize = 32 << 20;
@@ -72,6 +72,9 @@ impl Step<'_> {
             let state = payload::state_name(entry.state());
             let text = format!("the task `{id}` is {state} and takes no more messages");
             return Err(BrokerError::new(ErrorKind::FailedPrecondition, text));
+        }
+        if !entry.involves(&publish.routing.from_agent_id) {
+            return Err(not_involved(&publish.routing.from_agent_id, &message.task_id));
         }
         if !message.context_id.is_empty() && message.context_id != entry.task.context_id {
             let context = runtime::ids::shortened(&entry.task.context_id);
@@ -225,6 +228,13 @@ impl Step<'_> {
         }
         for target in targets {
             let copy = copy_id(task_id, target);
+            if copy.len() > MAX_ID_BYTES {
+                let target = runtime::ids::shortened(target);
+                let text = format!(
+                    "the id of the copy for `{target}` is longer than {MAX_ID_BYTES} bytes: use a shorter `task_id`"
+                );
+                return Err(BrokerError::invalid(text));
+            }
             if self.broker.task(&copy).is_some() {
                 let copy = runtime::ids::shortened(&copy);
                 return Err(BrokerError::invalid(format!("a task with the id of a copy exists: `{copy}`")));

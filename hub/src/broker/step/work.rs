@@ -222,6 +222,9 @@ impl Step<'_> {
             if entry.worker.as_deref().is_some_and(|worker| worker != agent) {
                 return Err(held_by_other(entry));
             }
+            if is_rejection && !may_reject(entry, &agent) {
+                return Err(not_involved(&agent, &task_id));
+            }
             check_transition(entry, if is_rejection { TaskState::Rejected } else { to }, Actor::Worker)?;
             let size = status.encoded_len();
             self.broker.check_size(entry.bytes, size, &runtime::ids::shortened(&task_id))?;
@@ -296,12 +299,7 @@ impl Step<'_> {
         if entry.worker.as_deref().is_some_and(|worker| worker != agent) {
             return Err(held_by_other(entry));
         }
-        let is_candidate = match &entry.assignment {
-            Assignment::Inbox(target) => target == agent,
-            Assignment::Queue(_) => !entry.rejections.iter().any(|rejection| rejection.agent_id == agent),
-            Assignment::Copies => false,
-        };
-        if !is_candidate {
+        if !may_reject(entry, agent) {
             return Err(not_involved(agent, &reject.task_id));
         }
         let reason = reject.reason.as_str_name().trim_start_matches("REJECTION_REASON_");
@@ -409,6 +407,15 @@ fn may_take(entry: &TaskEntry, to: TaskState) -> bool {
         && entry.worker.is_none()
         && entry.state() == TaskState::Submitted
         && matches!(to, TaskState::Working | TaskState::Rejected | TaskState::Failed)
+}
+
+/// Returns whether an agent can reject a task: it is the receiver, or a candidate that has not rejected it before.
+fn may_reject(entry: &TaskEntry, agent: &str) -> bool {
+    match &entry.assignment {
+        Assignment::Inbox(target) => target == agent,
+        Assignment::Queue(_) => !entry.rejections.iter().any(|rejection| rejection.agent_id == agent),
+        Assignment::Copies => false,
+    }
 }
 
 /// Checks that an agent has the task now, with this lease if it names one.

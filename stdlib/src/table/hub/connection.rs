@@ -30,6 +30,7 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::data::Data;
 use runtime::workers::propagation;
+use sha2::{Digest as _, Sha256};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -201,10 +202,14 @@ fn publication(
         let handed = session.map(|session| propagation::hand_over(&session)).unwrap_or_default();
         reminders.splice(0..0, reminder::inherited(&handed));
     }
-    let id = reader.text("message_id")?.map_or_else(|| fresh("msg"), |id| id.to_string());
+    let agent = hub.acting()?;
+    let named = reader.text("message_id")?;
+    // A repeated message names the task of the first one, since the hub does not say what it was.
+    let new = |kind: &str| named.as_deref().map_or_else(|| fresh(kind), |id| derived(kind, &agent, id));
+    let id = named.as_deref().map_or_else(|| fresh("msg"), ToOwned::to_owned);
     let mut said = Message::new(Role::User, id, parts);
     said.metadata = reminder::attach(metadata, reminders);
-    said.context_id = Some(reader.text("context_id")?.unwrap_or_else(|| fresh("ctx").into()));
+    said.context_id = Some(reader.text("context_id")?.unwrap_or_else(|| new("ctx").into()));
     let is_task = !reader.has("task") || reader.flag("task")?.unwrap_or(true);
     said.task_id = match reader.text("task_id")? {
         // The task has a context already.
@@ -212,17 +217,28 @@ fn publication(
             said.context_id = reader.text("context_id")?;
             Some(known)
         }
-        None => is_task.then(|| fresh("task").into()),
+        None => is_task.then(|| new("task").into()),
     };
     let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
     let routing = AgentEventMetadata {
-        from_agent_id: hub.acting()?,
+        from_agent_id: agent.clone(),
         to_agent_id: text("to")?,
         event_type: text("type")?,
         subscriptions: texts(reader, "tags")?,
         priority: priority(reader)? as i32,
     };
     Ok(PublishMessageRequest { message: Some(message_to_proto(&said)), routing: Some(routing) })
+}
+
+/// Returns the id that belongs to a message of an agent.
+fn derived(kind: &str, agent: &str, message_id: &str) -> String {
+    use std::fmt::Write as _;
+    let digest = Sha256::new().chain_update(agent).chain_update([0]).chain_update(message_id).finalize();
+    digest.iter().take(16).fold(format!("{kind}_"), |mut id, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(id, "{byte:02x}");
+        id
+    })
 }
 
 fn priority(reader: &OptionReader<'_>) -> Result<Priority, Box<Raise>> {
