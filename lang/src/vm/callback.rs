@@ -52,9 +52,9 @@ impl Fiber {
         // window and that of the builtin lie in the stack, all of which is initialised, and the verifier lets no register pass
         // beyond `regs`. The reference into the window is the only one: the result was taken out of it.
         let (value, registers) = unsafe {
-            let window = self.stack.as_mut_ptr().add(base);
             let regs = usize::from((*proto).regs);
             debug_assert!(base + regs <= self.stack.len(), "a window outside of the stack");
+            let window = self.stack.as_mut_ptr().add(base);
             let from = result.map(|src| window.add(usize::from(src)));
             // The word stays where it is meanwhile: read together with the tag, both would be one read of sixteen bytes.
             let tag = from.map(|from| Value::take_tag(from));
