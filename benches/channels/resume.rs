@@ -15,11 +15,15 @@ const MOST_S: f64 = 1.0;
 pub(crate) fn run(options: &Options) -> bool {
     let daemon = Daemon::start(1);
     let session = daemon.open();
-    daemon.act(&format!(
+    let fill = format!(
         r#"{{"actionId": "fill", "sessionId": "{session}", "kind": "prompt", "params": {{"text": "{EVENTS}"}}}}"#
-    ));
-    let first = read(&daemon, &session);
-    println!("        the first read, beside the turn that writes the events: {first:.2} s");
+    );
+    // A repeated action returns its result. A connection beside the turn would be cut off: it is slower than the turn.
+    let until = Instant::now() + Duration::from_secs(120);
+    while !daemon.act(&fill).contains(r#""status":"done""#) {
+        assert!(Instant::now() < until, "the turn does not end");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     let times = (0..options.runs.clamp(1, 10)).map(|_| read(&daemon, &session)).collect();
     let time = crate::median(times);
     crate::say(time <= MOST_S, &format!("{EVENTS} events after a resume in {time:.2} s, at most {MOST_S}"))
