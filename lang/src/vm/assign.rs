@@ -30,7 +30,7 @@ impl PathSite {
             slot = found;
         }
         match self.op {
-            // SAFETY: as above. The references to the keys are no longer used.
+            // SAFETY: as above. No reference to a key is used from here on.
             None => slot.store(std::mem::take(unsafe { &mut *value })),
             // SAFETY: as above.
             Some(op) => return update(op, slot, unsafe { &*value }),

@@ -364,7 +364,7 @@ impl Fiber {
         macro_rules! distinct {
             ($point:lifetime) => {
                 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-                // SAFETY: there is no instruction in it.
+                // SAFETY: the assembly is empty.
                 unsafe {
                     asm!(concat!("/* 1 ", stringify!($point), " */"), options(nomem, nostack, preserves_flags));
                     asm!(concat!("/* 2 ", stringify!($point), " */"), options(nomem, nostack, preserves_flags));

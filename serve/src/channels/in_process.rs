@@ -344,7 +344,7 @@ fn own_channel(request: &ChannelRequest, account: Arc<str>) -> Result<EnrolledCh
     let id: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let id: Arc<str> = format!("{OWN}{id}").into();
     Ok(EnrolledChannel {
-        // Nobody knows the secret, and the channel is not in the registry.
+        // The secret is never given out, and the channel is not in the registry.
         secret: ChannelSecret::fresh(&id).digest(),
         id,
         name,

@@ -83,7 +83,7 @@ struct StandingAnswer {
     allow: bool,
 }
 
-/// The questions on a log that have no decision. If the process that asked them has ended, nobody waits for the answer.
+/// The questions on a log without a decision. No answer is awaited after the process that asked has ended.
 #[derive(Default)]
 pub(super) struct UndecidedQuestions(BTreeMap<Arc<str>, (Arc<str>, ForwardedPermission)>);
 
