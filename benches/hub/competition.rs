@@ -85,7 +85,7 @@ async fn work(hub: Hub, worker: usize, seen: Rc<Seen>) {
     let agent = format!("w{worker}");
     let claim = Claim { agent_id: agent.clone(), queue: "q".to_owned(), ..Claim::default() };
     loop {
-        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Duration::from_millis(100)).await;
+        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Some(Duration::from_millis(100))).await;
         let Some(claimed) = claimed.expect("a claim") else {
             let states = hub.stats().tasks;
             if states[TaskState::Submitted as usize] + states[TaskState::Working as usize] == 0 {

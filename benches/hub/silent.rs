@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hub::broker::{BrokerOptions, Caller, Command};
-use hub::{EventSubscription, Hub, SubscribeRequest, SubscriptionKind};
+use hub::{DeliveryOrder, EventSubscription, Hub, SubscribeRequest, SubscriptionKind};
 
 use crate::options::Options;
 use crate::work::{message, must};
@@ -80,7 +80,13 @@ fn delay(silent: usize) -> f64 {
 
 fn subscribe(hub: &Hub, agent: &str) -> EventSubscription {
     let kind = SubscriptionKind::Messages { types: Vec::new(), contexts: Vec::new() };
-    let request = SubscribeRequest { agent_id: agent.to_owned(), kind, cursor: None, capacity: None };
+    let request = SubscribeRequest {
+        agent_id: agent.to_owned(),
+        kind,
+        cursor: None,
+        order: DeliveryOrder::Priority,
+        capacity: None,
+    };
     hub.subscribe(&Caller::Operator, request).expect("a subscription")
 }
 

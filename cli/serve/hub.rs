@@ -40,10 +40,10 @@ pub(crate) struct ServeHubArgs {
     /// Time after which a claimed task returns to its queue unless its worker renews the lease [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     lease: Option<Duration>,
-    /// Number of attempts after which a task is a dead letter [default: 3]
+    /// Number of attempts after which a task becomes a dead letter [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     max_attempts: Option<u32>,
-    /// Time for which a repeated message id gets the result of the first message [default: 24h]
+    /// Time for which a repeated message id is answered with the first result [default: 24h]
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     dedupe: Option<Duration>,
     /// Time for which finished tasks are kept [default: 7d]
@@ -52,8 +52,8 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     max_finished: Option<u32>,
-    /// Size by which the store's file grows until it is compacted, in addition to twice the size of the kept tasks
-    /// [default: 64m]
+    /// Amount by which the store's file can grow before it is compacted, in addition to twice the size of the last
+    /// checkpoint [default: 64m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     compact_after: Option<u64>,
     /// Maximum size of a message [default: 4m]
@@ -62,7 +62,8 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of open connections of each port [default: 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
-    /// Maximum number of subscriptions and requests of a gRPC connection at one time [default: 1024]
+    /// Maximum number of open requests and subscriptions of a gRPC connection, and of open streams of the HTTP port
+    /// [default: 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_streams: Option<u32>,
     /// Seconds that workers can go on with leased tasks after the first SIGTERM or SIGINT

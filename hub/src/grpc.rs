@@ -20,8 +20,8 @@ use tokio::net::TcpListener;
 use tonic::service::Routes;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
-pub use identity::{Authenticate, NoAuthentication, trace};
-pub use status::CURSOR;
+pub use identity::{Authenticate, LEASE, NoAuthentication, OPERATION, trace};
+pub use status::{CURSOR, ORDER};
 pub use traced::{AnsweredRequest, RequestObserver, RequestSpan};
 
 use crate::Hub;
@@ -103,8 +103,8 @@ pub async fn serve(
     let services = match observer {
         None => server.add_service(published).add_service(workers),
         Some(observer) => server
-            .add_service(TracedService { inner: published, observer: observer.clone() })
-            .add_service(TracedService { inner: workers, observer }),
+            .add_service(TracedService { inner: published, methods: &traced::PUBLISHED, observer: observer.clone() })
+            .add_service(TracedService { inner: workers, methods: &traced::WORKERS, observer }),
     };
     services.serve_with_incoming_shutdown(incoming::connections(listener, max_connections), stop).await
 }

@@ -19,6 +19,6 @@ pub mod store;
 
 pub use card::hub_card;
 pub use front::{
-    ChangeObserver, Delivery, EventSubscription, FollowEnd, Hub, HubClock, StoreStats, SubscribeRequest,
-    SubscriptionEnd, SubscriptionKind, TaskFollower, is_settled,
+    ChangeObserver, Delivery, DeliveryOrder, EventSubscription, FollowEnd, Hub, HubClock, StoreStats, SubscribeRequest,
+    SubscriptionEnd, SubscriptionKind, TaskFollower,
 };

@@ -12,7 +12,7 @@ use super::change::{
 };
 use super::command::TraceIds;
 use super::deliver::RoutedEvent;
-use super::task::{Assignment, Rejection, TaskEntry, is_final};
+use super::task::{Assignment, Rejection, TaskEntry, is_final, is_interrupted};
 use super::{Broker, BrokerCounters, TimerKind, WeightedQueue, payload};
 
 impl Broker {
@@ -83,10 +83,12 @@ impl Broker {
                 if let Some(entry) = self.tasks.get_mut(&message.task_id) {
                     entry.bytes += message.encoded_len();
                     Arc::make_mut(&mut entry.task).history.push(message.clone());
+                    let is_answer = change.routing.as_ref().is_some_and(|it| it.from_agent_id == entry.requester());
+                    entry.answered |= is_answer && is_interrupted(entry.state());
                 }
             }
-            Some(ChangeKind::StatusChanged(changed)) => self.status_changed(changed, at_ms),
-            Some(ChangeKind::ArtifactChanged(changed)) => self.artifact_changed(changed),
+            Some(ChangeKind::StatusChanged(changed)) => self.status_changed(changed, change),
+            Some(ChangeKind::ArtifactChanged(changed)) => self.artifact_changed(changed, &change.event_id),
             Some(ChangeKind::TaskClaimed(claimed)) => self.claimed(claimed, at_ms),
             Some(ChangeKind::LeaseRenewed(renewed)) => {
                 self.update_task(&renewed.task_id, |entry| {
@@ -100,6 +102,8 @@ impl Broker {
                     let was_held = entry.worker.take().is_some();
                     entry.lease_until_ms = None;
                     entry.acknowledged = false;
+                    entry.answered = false;
+                    entry.keep_operation(&requeued.operation_id, &change.event_id);
                     entry.delivered_ms = at_ms;
                     if requeued.rejected {
                         // A rejection is not an attempt.
@@ -150,12 +154,15 @@ impl Broker {
             attempt: 0,
             worker: None,
             last_worker: String::new(),
+            claim_operation: String::new(),
             claimed_ms: 0,
             lease_id: String::new(),
             lease_ms: 0,
             lease_until_ms: None,
             resume_token: String::new(),
             rejections: Vec::new(),
+            answered: false,
+            operations: Vec::new(),
             acknowledged: false,
             delivered_ms: change.at_ms,
             dead_letter: false,
@@ -195,7 +202,8 @@ impl Broker {
         }
     }
 
-    fn status_changed(&mut self, changed: &ChangedStatus, at_ms: u64) {
+    fn status_changed(&mut self, changed: &ChangedStatus, change: &Change) {
+        let at_ms = change.at_ms;
         let state = changed.status.as_ref().map_or(TaskState::Unspecified, TaskStatus::state);
         if is_final(state) {
             self.dequeue(&changed.task_id, false, at_ms);
@@ -213,6 +221,8 @@ impl Broker {
             }
             Arc::make_mut(&mut entry.task).status.clone_from(&changed.status);
             entry.acknowledged = true;
+            entry.answered = false;
+            entry.keep_operation(&changed.operation_id, &change.event_id);
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
             if !changed.resume_token.is_empty() {
                 entry.resume_token.clone_from(&changed.resume_token);
@@ -234,9 +244,10 @@ impl Broker {
         }
     }
 
-    fn artifact_changed(&mut self, changed: &ChangedArtifact) {
+    fn artifact_changed(&mut self, changed: &ChangedArtifact, event_id: &str) {
         let Some(artifact) = &changed.artifact else { return };
         self.update_task(&changed.task_id, |entry| {
+            entry.keep_operation(&changed.operation_id, event_id);
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
             let artifacts = &mut Arc::make_mut(&mut entry.task).artifacts;
             let size = artifact.encoded_len();
@@ -265,6 +276,7 @@ impl Broker {
             entry.worker = Some(claimed.agent_id.clone());
             entry.last_worker.clone_from(&claimed.agent_id);
             entry.claimed_ms = at_ms;
+            entry.claim_operation.clone_from(&claimed.operation_id);
             entry.lease_id.clone_from(&claimed.lease_id);
             entry.lease_ms = claimed.lease_ms;
             entry.lease_until_ms = Some(claimed.lease_until_ms).filter(|until| *until > 0);

@@ -187,6 +187,9 @@ pub struct ChangedStatus {
     /// Whether the task became a dead letter.
     #[prost(bool, tag = "6")]
     pub dead_letter: bool,
+    /// Id of the request of the worker; empty if it has none.
+    #[prost(string, tag = "7")]
+    pub operation_id: String,
 }
 
 /// A new state of an artifact.
@@ -210,6 +213,9 @@ pub struct ChangedArtifact {
     /// End of the lease; 0 means that the task has none.
     #[prost(uint64, tag = "6")]
     pub lease_until_ms: u64,
+    /// Id of the request of the worker; empty if it has none.
+    #[prost(string, tag = "7")]
+    pub operation_id: String,
 }
 
 /// The worker of a task.
@@ -233,6 +239,9 @@ pub struct ClaimedBy {
     /// Duration of the lease.
     #[prost(uint64, tag = "6")]
     pub lease_ms: u64,
+    /// Id of the claim; empty if it has none.
+    #[prost(string, tag = "7")]
+    pub operation_id: String,
 }
 
 /// The return of a task to its queue.
@@ -250,6 +259,9 @@ pub struct RequeuedTask {
     /// Whether the agent rejected it, so that it is not offered to this agent again.
     #[prost(bool, tag = "4")]
     pub rejected: bool,
+    /// Id of the request that rejected it; empty if it has none.
+    #[prost(string, tag = "5")]
+    pub operation_id: String,
 }
 
 /// Ids of tasks.
@@ -388,6 +400,23 @@ pub struct SavedTask {
     /// Time of the last claim.
     #[prost(uint64, tag = "21")]
     pub claimed_ms: u64,
+    /// Whether the requester has sent a message since the task began to wait for it.
+    #[prost(bool, tag = "22")]
+    pub answered: bool,
+    /// The last requests of its workers.
+    #[prost(message, repeated, tag = "23")]
+    pub operations: Vec<KeptOperation>,
+}
+
+/// A request of a worker that was executed.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct KeptOperation {
+    /// Id of the request.
+    #[prost(string, tag = "1")]
+    pub operation_id: String,
+    /// Id of the event of its result.
+    #[prost(string, tag = "2")]
+    pub event_id: String,
 }
 
 /// An agent that rejected a task.

@@ -8,6 +8,8 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use prost::Message as _;
+
 use crate::proto::a2a::{Task, TaskState};
 
 use super::change::{
@@ -21,7 +23,7 @@ use super::{Broker, WeightedQueue};
 const MOST_ENTRIES: usize = 128;
 /// Maximum number of results of a part.
 const MOST_RECEIPTS: usize = 1_000;
-/// Size at which a part takes no more tasks, in bytes.
+/// Size at which a part takes no more agents or tasks, in bytes.
 const MOST_BYTES: usize = 256 << 10;
 
 /// The progress of a checkpoint.
@@ -70,7 +72,14 @@ impl Broker {
             }
             Stage::Agents(after) => {
                 let agents = self.agents.range::<str, _>((Bound::Excluded(after.as_str()), Bound::Unbounded));
-                part.agents.extend(agents.take(MOST_ENTRIES).map(|(_, agent)| agent.clone()));
+                let mut bytes = 0;
+                for (_, agent) in agents.take(MOST_ENTRIES) {
+                    bytes += agent.encoded_len();
+                    part.agents.push(agent.clone());
+                    if bytes >= MOST_BYTES {
+                        break;
+                    }
+                }
                 match part.agents.last() {
                     Some(last) => Stage::Agents(last.agent_id.clone()),
                     None => Stage::Receipts((0, 0)),
@@ -132,6 +141,7 @@ impl Broker {
             lease_id: entry.lease_id.clone(),
             lease_until_ms: entry.lease_until_ms.unwrap_or(0),
             lease_ms: entry.lease_ms,
+            operation_id: entry.claim_operation.clone(),
         });
         let rejections = entry.rejections.iter().map(|rejection| SavedRejection {
             agent_id: rejection.agent_id.clone(),
@@ -167,6 +177,8 @@ impl Broker {
             level: u32::try_from(level).unwrap_or(0),
             since_ms,
             claimed_ms: entry.claimed_ms,
+            answered: entry.answered,
+            operations: entry.operations.clone(),
         }
     }
 
@@ -221,11 +233,14 @@ impl Broker {
             worker: saved.held.then(|| claim.agent_id.clone()),
             last_worker: claim.agent_id,
             claimed_ms: saved.claimed_ms,
+            claim_operation: claim.operation_id,
             lease_id: claim.lease_id,
             lease_ms: claim.lease_ms,
             lease_until_ms: Some(claim.lease_until_ms).filter(|until| *until > 0),
             resume_token: saved.resume_token.clone(),
             rejections: rejections.collect(),
+            answered: saved.answered,
+            operations: saved.operations.clone(),
             acknowledged: saved.acknowledged,
             delivered_ms: saved.delivered_ms,
             dead_letter: saved.dead_letter,

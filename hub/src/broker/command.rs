@@ -62,6 +62,8 @@ pub struct UpdateStatus {
     pub routing: AgentEventMetadata,
     /// Lease of the worker. Without it, the worker is identified by its id only.
     pub lease: Option<String>,
+    /// Id of the request; one that is repeated is answered with the first result. Empty if it has none.
+    pub operation: String,
     /// Its trace.
     pub trace: TraceIds,
 }
@@ -75,6 +77,8 @@ pub struct PutArtifact {
     pub routing: AgentEventMetadata,
     /// Lease of the worker. Without it, the worker is identified by its id only.
     pub lease: Option<String>,
+    /// Id of the request; one that is repeated is answered with the first result. Empty if it has none.
+    pub operation: String,
     /// Its trace.
     pub trace: TraceIds,
 }
@@ -90,6 +94,8 @@ pub struct Claim {
     pub lease: Option<Duration>,
     /// Expected duration of the work. Tasks whose deadline is sooner are not leased.
     pub estimate: Option<Duration>,
+    /// Id of the claim; one that is repeated returns the same task while the worker has it. Empty if it has none.
+    pub operation: String,
 }
 
 /// Extends a lease.
@@ -120,6 +126,8 @@ pub struct Progress {
     pub data: Option<Struct>,
     /// Resume token for a later attempt.
     pub resume_token: String,
+    /// Id of the request; one that is repeated changes nothing. Empty if it has none.
+    pub operation: String,
 }
 
 /// Rejects a task before work on it begins.
@@ -135,6 +143,8 @@ pub struct Reject {
     pub reason: RejectionReason,
     /// Details.
     pub text: String,
+    /// Id of the request; one that is repeated changes nothing. Empty if it has none.
+    pub operation: String,
 }
 
 /// A command of the broker.
@@ -227,11 +237,12 @@ pub struct ClaimedTask {
 pub enum Reply {
     /// The command has no result.
     Done,
-    /// Result of [`Command::Publish`], [`Command::UpdateStatus`], [`Command::PutArtifact`] and [`Command::Progress`].
+    /// Result of [`Command::Publish`], [`Command::UpdateStatus`] and [`Command::PutArtifact`].
     Published(PublishReceipt),
     /// Result of [`Command::Claim`]; `None` if no task waits.
     Claimed(Option<Box<ClaimedTask>>),
-    /// End of the lease after [`Command::Renew`], in milliseconds since 1970-01-01 UTC.
+    /// End of the lease after [`Command::Renew`] or [`Command::Progress`], in milliseconds since 1970-01-01 UTC; 0 if it
+    /// does not end by time.
     Renewed(u64),
     /// Result of [`Command::Cancel`] and [`Command::Reject`].
     Task(Box<Task>),

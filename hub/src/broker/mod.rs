@@ -43,9 +43,9 @@ pub use deliver::{Audience, Channel, RoutedEvent, SharedEvent};
 pub use error::{BrokerError, ErrorKind};
 pub use options::BrokerOptions;
 pub use payload::{first_text, state_name};
-pub use query::{DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
+pub use query::{AgentPage, DeadLetterInfo, DeadLetterPage, HubStats, QueueDepth};
 pub use recent::{RecentPage, RecentTasks};
-pub use step::{Executed, MAX_ID_BYTES};
+pub use step::{Executed, HUB, MAX_ID_BYTES};
 
 /// A timer of a task. The order is that in which timers of the same time are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -25,6 +25,8 @@ pub struct BrokerOptions {
     pub max_tasks: usize,
     /// Maximum number of registered agents.
     pub max_agents: usize,
+    /// Maximum size of an agent card, in bytes.
+    pub max_card_bytes: usize,
     /// Maximum number of copies of a broadcast task.
     pub max_copies: usize,
     /// Maximum number of messages of a task.
@@ -43,7 +45,8 @@ pub struct BrokerOptions {
     pub kept_events: usize,
     /// Approximate size of the events kept to resume subscriptions, in bytes.
     pub kept_bytes: usize,
-    /// Size by which a store grows until it is compacted, in bytes, in addition to twice the size of the state.
+    /// Amount by which a store can grow before it is compacted, in bytes, in addition to twice the size of the last
+    /// checkpoint.
     pub compact_bytes: u64,
 }
 
@@ -61,6 +64,7 @@ impl Default for BrokerOptions {
             max_finished: 100_000,
             max_tasks: 500_000,
             max_agents: 10_000,
+            max_card_bytes: 256 << 10,
             max_copies: 1_000,
             max_history: 1_000,
             max_task_bytes: 16 << 20,

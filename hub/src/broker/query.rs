@@ -4,9 +4,11 @@ use std::ops::Bound;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use prost::Message as _;
 
 use crate::proto::a2a::{Task, TaskState};
 
+use super::change::AgentRecord;
 use super::command::{ListTasks, TaskPage};
 use super::error::{BrokerError, ErrorKind};
 use super::task::{Assignment, TaskEntry, is_final};
@@ -16,6 +18,9 @@ use super::{Broker, payload};
 const PAGE: usize = 50;
 /// Maximum number of tasks of a page.
 const MOST_PAGE: usize = 500;
+/// Size of a page after which it takes no more tasks, in bytes: clients of gRPC read messages of at most 4 MiB by
+/// default.
+pub(super) const MOST_PAGE_BYTES: usize = 2 << 20;
 
 /// A task of which every attempt was lost.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +42,15 @@ pub struct DeadLetterInfo {
 pub struct DeadLetterPage {
     /// The dead letters, the newest first.
     pub dead_letters: Vec<DeadLetterInfo>,
+    /// Token of the next page; empty after the last.
+    pub next_page_token: String,
+}
+
+/// A page of agents.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AgentPage {
+    /// The agents, by their ids.
+    pub agents: Vec<AgentRecord>,
     /// Token of the next page; empty after the last.
     pub next_page_token: String,
 }
@@ -108,10 +122,11 @@ impl Broker {
         let filter = fingerprint(request);
         let after = read_token(&request.page_token, filter)?.unwrap_or(0);
         let mut page = TaskPage::default();
-        let mut last = 0;
+        let (mut last, mut bytes) = (0, 0);
         for (number, id) in self.order.range((Bound::Excluded(after), Bound::Unbounded)) {
             let Some(entry) = self.tasks.get(id).filter(|entry| takes(request, entry)) else { continue };
-            if page.tasks.len() == size {
+            bytes += entry.bytes;
+            if page.tasks.len() == size || (bytes > MOST_PAGE_BYTES && !page.tasks.is_empty()) {
                 page.next_page_token = token(last, filter);
                 break;
             }
@@ -136,13 +151,14 @@ impl Broker {
         let filter = hash(["dead letters", queue]);
         let before = read_token(page_token, filter)?.unwrap_or(u64::MAX);
         let mut page = DeadLetterPage::default();
-        let mut last = 0;
+        let (mut last, mut bytes) = (0, 0);
         for number in self.dead_letters.range(..before).rev() {
             let Some(entry) = self.order.get(number).and_then(|id| self.tasks.get(id)) else { continue };
             if !queue.is_empty() && entry.queue_name() != queue {
                 continue;
             }
-            if page.dead_letters.len() == size {
+            bytes += entry.bytes;
+            if page.dead_letters.len() == size || (bytes > MOST_PAGE_BYTES && !page.dead_letters.is_empty()) {
                 page.next_page_token = token(last, filter);
                 break;
             }
@@ -155,6 +171,29 @@ impl Broker {
                 reason: update.and_then(payload::first_text).unwrap_or_default().to_owned(),
                 at_ms: entry.finished_ms,
             });
+        }
+        Ok(page)
+    }
+
+    /// Returns a page of the registered agents, by their ids. The page begins after an agent whose id is in the token.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid.
+    pub fn agent_page(&self, size: i32, page_token: &str) -> Result<AgentPage, BrokerError> {
+        let size = page_size(size)?;
+        let invalid = || BrokerError::invalid("invalid `page_token`");
+        let after = URL_SAFE_NO_PAD.decode(page_token).map_err(|_| invalid())?;
+        let after = String::from_utf8(after).map_err(|_| invalid())?;
+        let mut page = AgentPage::default();
+        let mut bytes = 0;
+        for (id, agent) in self.agents.range::<str, _>((Bound::Excluded(after.as_str()), Bound::Unbounded)) {
+            bytes += agent.encoded_len();
+            if page.agents.len() == size || (bytes > MOST_PAGE_BYTES && !page.agents.is_empty()) {
+                let last = page.agents.last().map_or(id, |last| &last.agent_id);
+                page.next_page_token = URL_SAFE_NO_PAD.encode(last);
+                break;
+            }
+            page.agents.push(agent.clone());
         }
         Ok(page)
     }
@@ -226,28 +265,42 @@ fn read_token(token: &str, filter: u64) -> Result<Option<u64>, BrokerError> {
     if token.is_empty() {
         return Ok(None);
     }
-    let bytes = URL_SAFE_NO_PAD.decode(token).ok().and_then(|bytes| <[u8; 16]>::try_from(bytes).ok());
-    let Some(bytes) = bytes else { return Err(BrokerError::invalid("invalid `page_token`")) };
+    match parse_token(token) {
+        Some((number, of)) if of == filter => Ok(Some(number)),
+        Some(_) => Err(BrokerError::invalid("`page_token` belongs to a list with another filter")),
+        None => Err(BrokerError::invalid("invalid `page_token`")),
+    }
+}
+
+fn parse_token(token: &str) -> Option<(u64, u64)> {
+    let bytes = <[u8; 16]>::try_from(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
     let (number, of) = bytes.split_at(8);
     let read = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte));
-    if read(of) != filter {
-        return Err(BrokerError::invalid("`page_token` belongs to a list with another filter"));
+    Some((read(number), read(of)))
+}
+
+/// The cursors of a hub. Those of a hub that keeps nothing mean nothing to the next process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CursorSeal(u64);
+
+impl CursorSeal {
+    /// Creates the seal of the hubs that have the same state; an empty text is that of a hub with a store.
+    pub(crate) fn new(state: &str) -> CursorSeal {
+        CursorSeal(hash(["cursor", state]))
     }
-    Ok(Some(read(number)))
-}
 
-/// Returns the cursor of a subscription that has seen everything up to a change.
-pub(crate) fn cursor(number: u64) -> String {
-    token(number, hash(["cursor"]))
-}
+    /// Returns the cursor of a subscription that has seen everything up to a change.
+    pub(crate) fn cursor(self, number: u64) -> String {
+        token(number, self.0)
+    }
 
-/// Reads a cursor.
-///
-/// # Errors
-/// Fails if it is malformed.
-pub(crate) fn read_cursor(cursor: &str) -> Result<u64, BrokerError> {
-    match read_token(cursor, hash(["cursor"])) {
-        Ok(Some(number)) => Ok(number),
-        _ => Err(BrokerError::new(ErrorKind::InvalidArgument, "invalid cursor")),
+    /// Reads a cursor; `None` if it is not one of this hub.
+    ///
+    /// # Errors
+    /// Fails if it is malformed.
+    pub(crate) fn read(self, cursor: &str) -> Result<Option<u64>, BrokerError> {
+        let invalid = || BrokerError::new(ErrorKind::InvalidArgument, "invalid cursor");
+        let (number, of) = parse_token(cursor).ok_or_else(invalid)?;
+        Ok((of == self.0).then_some(number))
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Broker;
+use super::query::MOST_PAGE_BYTES;
 use super::task::TaskEntry;
 use crate::proto::a2a::{Task, TaskState};
 
@@ -17,7 +18,7 @@ pub struct RecentTasks {
     pub changed_since_ms: u64,
     /// Time and id of the last task of the page before.
     pub after: Option<(u64, String)>,
-    /// Maximum number of tasks.
+    /// Maximum number of tasks. A page has fewer if they are large.
     pub size: usize,
 }
 
@@ -47,7 +48,7 @@ impl Broker {
         if let Some((at_ms, id)) = &request.after {
             found.retain(|(changed, entry)| (*changed, &entry.task.id) < (*at_ms, id));
         }
-        let is_last = found.len() <= request.size;
+        let mut is_last = found.len() <= request.size;
         let by_change = |(at_ms, entry): &(u64, &TaskEntry)| Reverse((*at_ms, entry.task.id.clone()));
         if !is_last {
             // Only the page itself is sorted.
@@ -55,6 +56,14 @@ impl Broker {
             found.truncate(request.size);
         }
         found.sort_by_cached_key(by_change);
+        let mut bytes = 0;
+        let fits = |(_, entry): &&(u64, &TaskEntry)| {
+            bytes += entry.bytes;
+            bytes <= MOST_PAGE_BYTES
+        };
+        let fitting = found.iter().take_while(fits).count().max(1);
+        is_last &= fitting >= found.len();
+        found.truncate(fitting);
         RecentPage { tasks: found.into_iter().map(|(_, entry)| entry.with_history(0)).collect(), is_last, total }
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct WeightedQueue<T> {
     lanes: HashMap<Arc<str>, Lane>,
     /// Numbers of the first items of all lanes, by current level.
     heads: [BTreeSet<u64>; 4],
+    /// These items by the time since which they have their level, except those of the highest one.
+    rising: [BTreeSet<(u64, u64)>; 3],
     passes: [u64; 4],
     /// Pass of the level that was served last.
     served: u64,
@@ -64,6 +66,7 @@ impl<T> WeightedQueue<T> {
             items: BTreeMap::new(),
             lanes: HashMap::new(),
             heads: Default::default(),
+            rising: Default::default(),
             passes: [0; 4],
             served: 0,
             depths: [0; 4],
@@ -111,8 +114,7 @@ impl<T> WeightedQueue<T> {
         match earlier {
             Some(head) if head < number => self.lift(head, level as usize, now_ms),
             Some(head) => {
-                let current = self.items[&head].current;
-                self.heads[current].remove(&head);
+                self.leave(head);
                 self.make_head(number, now_ms);
             }
             None => self.make_head(number, now_ms),
@@ -121,9 +123,9 @@ impl<T> WeightedQueue<T> {
 
     /// Removes an item by its number.
     pub(crate) fn remove(&mut self, number: u64, now_ms: u64) -> Option<T> {
+        self.leave(number);
         let found = self.items.remove(&number)?;
         self.depths[found.level as usize] -= 1;
-        self.heads[found.current].remove(&number);
         let mut next = None;
         if let Some(lane) = self.lanes.get_mut(&found.lane) {
             lane.numbers.remove(&number);
@@ -208,37 +210,50 @@ impl<T> WeightedQueue<T> {
         queued.current = queued.current.max(inherited);
         queued.since_ms = now_ms;
         let current = queued.current;
-        self.enter(number, current);
+        self.enter(number, current, now_ms);
     }
 
-    fn enter(&mut self, number: u64, level: usize) {
+    fn enter(&mut self, number: u64, level: usize, since_ms: u64) {
         if self.heads[level].is_empty() {
             self.passes[level] = self.passes[level].max(self.served + STRIDES[level]);
         }
         self.heads[level].insert(number);
+        if let Some(rising) = self.rising.get_mut(level) {
+            rising.insert((since_ms, number));
+        }
+    }
+
+    /// Removes an item from the first items, if it is one.
+    fn leave(&mut self, number: u64) {
+        let Some(queued) = self.items.get(&number) else { return };
+        self.heads[queued.current].remove(&number);
+        if let Some(rising) = self.rising.get_mut(queued.current) {
+            rising.remove(&(queued.since_ms, number));
+        }
     }
 
     /// Raises a first item to a level, if it is below.
     fn lift(&mut self, number: u64, level: usize, now_ms: u64) {
-        let Some(queued) = self.items.get_mut(&number) else { return };
-        if queued.current >= level {
+        if self.items.get(&number).is_none_or(|queued| queued.current >= level) {
             return;
         }
-        let before = std::mem::replace(&mut queued.current, level);
-        queued.since_ms = now_ms;
-        self.heads[before].remove(&number);
-        self.enter(number, level);
+        self.leave(number);
+        if let Some(queued) = self.items.get_mut(&number) {
+            queued.current = level;
+            queued.since_ms = now_ms;
+        }
+        self.enter(number, level, now_ms);
     }
 
     fn age(&mut self, now_ms: u64) {
         for level in (0..3).rev() {
-            let due: Vec<u64> = self.heads[level]
-                .iter()
-                .take(RISES)
-                .copied()
-                .take_while(|number| now_ms.saturating_sub(self.items[number].since_ms) >= self.ageing_ms)
-                .collect();
-            due.into_iter().for_each(|number| self.lift(number, level + 1, now_ms));
+            for _ in 0..RISES {
+                let Some((since_ms, number)) = self.rising[level].first().copied() else { break };
+                if now_ms.saturating_sub(since_ms) < self.ageing_ms {
+                    break;
+                }
+                self.lift(number, level + 1, now_ms);
+            }
         }
     }
 }
@@ -287,6 +302,16 @@ mod tests {
         assert_eq!(queue.pop(10), Some(Level::Critical));
         assert_eq!(queue.pop(20), Some(Level::Critical));
         assert_eq!(queue.pop(30), Some(Level::Low));
+    }
+
+    #[test]
+    fn an_item_that_waits_for_a_short_time_does_not_hold_up_the_ageing_of_others() {
+        let mut queue = WeightedQueue::new(10);
+        (100..200).for_each(|number| queue.push(number, number.to_string(), Level::Low, 0, number));
+        // Tasks with smaller numbers return to the queue later.
+        (0..50).for_each(|number| queue.push(number, number.to_string(), Level::Low, 9, number));
+        assert_eq!(queue.choose(10, 0, |_| true), None);
+        assert_eq!((queue.level_of(100), queue.level_of(0)), (Some((1, 10)), Some((0, 9))));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! - [`work`]: claims, leases, statuses and artifacts.
 //! - [`due`]: leases, deadlines and retention; lost workers.
 
+use prost::Message as _;
 use prost_types::Struct;
 
 use crate::proto::a2a::{TaskState, TaskStatus};
@@ -22,7 +23,7 @@ mod publish;
 mod work;
 
 /// Sender of the events that the broker itself causes.
-pub(crate) const HUB: &str = "hub";
+pub const HUB: &str = "hub";
 /// Maximum length of an id, in bytes.
 pub const MAX_ID_BYTES: usize = 256;
 /// Maximum length of a URL, in bytes.
@@ -168,7 +169,11 @@ impl Step<'_> {
         let is_new = self.broker.agent(&register.agent_id).is_none();
         let most = self.broker.options.max_agents;
         if is_new && self.broker.agents.len() >= most {
-            return Err(BrokerError::limit(format!("{most} agents are registered, which is the limit")));
+            return Err(BrokerError::limit(format!("too many agents: the limit is {most}")));
+        }
+        let most = self.broker.options.max_card_bytes;
+        if register.card.encoded_len() > most {
+            return Err(BrokerError::limit(format!("the agent card is larger than {most} bytes")));
         }
         let record = AgentRecord {
             agent_id: register.agent_id.clone(),
@@ -283,7 +288,7 @@ fn sender(caller: &Caller, routing: &mut AgentEventMetadata) -> Result<(), Broke
 
 fn check_id(what: &str, id: &str) -> Result<(), BrokerError> {
     if id.is_empty() {
-        return Err(BrokerError::invalid(format!("`{what}` is missing")));
+        return Err(BrokerError::invalid(format!("missing `{what}`")));
     }
     check_length(what, id)
 }
@@ -302,8 +307,9 @@ fn check_length(what: &str, id: &str) -> Result<(), BrokerError> {
 fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
     let is_valid = url.is_empty() || ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
     if !is_valid || url.len() > MAX_URL_BYTES || url.chars().any(char::is_control) {
-        let text =
-            format!("`{what}` is not a URL that begins with `http://` or `https://`, of at most {MAX_URL_BYTES} bytes");
+        let text = format!(
+            "invalid `{what}`: use a URL of at most {MAX_URL_BYTES} bytes that begins with `http://` or `https://`"
+        );
         return Err(BrokerError::invalid(text));
     }
     Ok(())
@@ -311,7 +317,7 @@ fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
 
 fn check_tags(tags: &[String]) -> Result<(), BrokerError> {
     if tags.len() > MOST_TAGS {
-        return Err(BrokerError::invalid(format!("more than {MOST_TAGS} subscription tags")));
+        return Err(BrokerError::invalid(format!("too many subscription tags: the limit is {MOST_TAGS}")));
     }
     tags.iter().try_for_each(|tag| check_id("subscriptions", tag))
 }

@@ -6,7 +6,11 @@ use crate::proto::a2a::{Task, TaskState};
 use crate::proto::agenthub::AgentEventMetadata;
 
 use super::Level;
+use super::change::KeptOperation;
 use super::command::TraceIds;
+
+/// Maximum number of requests of workers that a task keeps: a request is repeated soon, or not at all.
+const MOST_OPERATIONS: usize = 8;
 
 /// The side that changes a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +27,11 @@ pub enum Actor {
 #[must_use]
 pub fn is_final(state: TaskState) -> bool {
     matches!(state, TaskState::Completed | TaskState::Failed | TaskState::Cancelled | TaskState::Rejected)
+}
+
+/// Returns whether a task in a state waits for its requester.
+pub(crate) fn is_interrupted(state: TaskState) -> bool {
+    matches!(state, TaskState::InputRequired | TaskState::AuthRequired)
 }
 
 /// Returns whether a side may change a state to another one. The return of a task to its queue is not a transition of
@@ -117,6 +126,8 @@ pub struct TaskEntry {
     pub last_worker: String,
     /// Time of the last claim.
     pub claimed_ms: u64,
+    /// Id of the last claim.
+    pub claim_operation: String,
     /// Id of the last lease.
     pub lease_id: String,
     /// Duration of the lease; 0 if the worker has none.
@@ -127,6 +138,10 @@ pub struct TaskEntry {
     pub resume_token: String,
     /// Agents that rejected it.
     pub rejections: Vec<Rejection>,
+    /// Whether the requester has sent a message since the task began to wait for it.
+    pub answered: bool,
+    /// The last requests of its workers, the oldest first.
+    pub operations: Vec<KeptOperation>,
     /// Whether its agent has acknowledged it.
     pub acknowledged: bool,
     /// Time of the last delivery.
@@ -146,6 +161,31 @@ impl TaskEntry {
     #[must_use]
     pub fn state(&self) -> TaskState {
         self.task.status.as_ref().map_or(TaskState::Unspecified, crate::proto::a2a::TaskStatus::state)
+    }
+
+    /// Returns whether the task is over or waits for its requester.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let state = self.state();
+        is_final(state) || (is_interrupted(state) && !self.answered)
+    }
+
+    /// Returns the id of the event of a request that was executed before.
+    pub(super) fn done(&self, operation: &str) -> Option<&str> {
+        let done = self.operations.iter().find(|done| !operation.is_empty() && done.operation_id == operation);
+        done.map(|done| done.event_id.as_str())
+    }
+
+    /// Keeps a request with its event.
+    pub(super) fn keep_operation(&mut self, operation: &str, event_id: &str) {
+        if operation.is_empty() {
+            return;
+        }
+        if self.operations.len() >= MOST_OPERATIONS {
+            self.operations.remove(0);
+        }
+        let (operation_id, event_id) = (operation.to_owned(), event_id.to_owned());
+        self.operations.push(KeptOperation { operation_id, event_id });
     }
 
     /// Returns the agent that submitted the task.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::broker::task::is_final;
+use crate::broker::task::{TaskEntry, is_final, is_interrupted};
 use crate::broker::{BrokerError, ErrorKind, RoutedEvent, SharedEvent};
 use crate::proto::a2a::{Task, TaskState};
 use crate::proto::agenthub::agent_event::Payload;
@@ -83,9 +83,16 @@ pub struct TaskFollower {
     hub: Hub,
     task_id: String,
     queue: Arc<FollowerQueue>,
+    was_settled: bool,
 }
 
 impl TaskFollower {
+    /// Returns whether the task was over, or waited for its requester, when it was followed first.
+    #[must_use]
+    pub fn was_settled(&self) -> bool {
+        self.was_settled
+    }
+
     /// Waits for the next event of the task. Dropping the future loses nothing.
     ///
     /// # Errors
@@ -139,6 +146,11 @@ impl HubState {
     }
 }
 
+/// Returns whether a task in a state may be over or wait for its requester.
+fn may_settle(state: TaskState) -> bool {
+    is_final(state) || is_interrupted(state)
+}
+
 impl Hub {
     /// Returns a task as it is now, and a follower of what comes next.
     ///
@@ -151,15 +163,17 @@ impl Hub {
                 return Err(error.clone());
             }
             let task = state.broker.task_with_history(task_id, 0)?;
+            let was_settled = state.broker.task(task_id).is_some_and(TaskEntry::is_settled);
             let most = state.broker.options().max_subscriptions;
             if state.followers.values().map(Vec::len).sum::<usize>() >= most {
-                return Err(BrokerError::limit(format!("{most} tasks are followed, which is the limit")));
+                return Err(BrokerError::limit(format!("too many followed tasks: the limit is {most}")));
             }
             let after = state.broker.last_number();
             let queue = Arc::new(FollowerQueue { after, state: Mutex::default(), changed: Notify::new() });
             state.followers.entry(task_id.to_owned()).or_default().push(queue.clone());
             let unsettled = (!state.outbox.is_empty()).then_some(state.appended);
-            (task, TaskFollower { hub: self.clone(), task_id: task_id.to_owned(), queue }, unsettled)
+            let follower = TaskFollower { hub: self.clone(), task_id: task_id.to_owned(), queue, was_settled };
+            (task, follower, unsettled)
         };
         if let Some(number) = unsettled {
             self.settle(number).await?;
@@ -167,24 +181,28 @@ impl Hub {
         Ok((task, follower))
     }
 
-    /// Waits until a task is over or waits for its requester, at most for some time, and returns it as it is then.
+    /// Waits until a task is over or waits for its requester, at most for some time, and returns it as it is then, and
+    /// whether it is so. A task whose requester has answered does not wait for it any more.
     ///
     /// # Errors
     /// Fails if the task does not exist, the hub ends, or the store failed.
-    pub async fn settled_task(&self, task_id: &str, wait: Duration) -> Result<Task, BrokerError> {
+    pub async fn settled_task(&self, task_id: &str, wait: Duration) -> Result<(Task, bool), BrokerError> {
         let end = tokio::time::Instant::now() + wait;
         loop {
             let (task, mut follower) = self.follow(task_id).await?;
-            if is_settled(&task) {
-                return Ok(task);
+            if follower.was_settled() {
+                return Ok((task, true));
             }
             loop {
                 match tokio::time::timeout_at(end, follower.next()).await {
-                    Err(_) => return self.task(task_id, 0).await,
+                    Err(_) => {
+                        let (task, follower) = self.follow(task_id).await?;
+                        return Ok((task, follower.was_settled()));
+                    }
                     Ok(Ok(event)) => {
                         let is_settling = match &event.payload {
                             Some(Payload::StatusUpdate(update)) => {
-                                update.status.as_ref().is_some_and(|status| is_settled_state(status.state()))
+                                update.status.as_ref().is_some_and(|status| may_settle(status.state()))
                             }
                             _ => false,
                         };
@@ -205,14 +223,4 @@ impl Hub {
             }
         }
     }
-}
-
-/// Returns whether a task is over or waits for its requester.
-#[must_use]
-pub fn is_settled(task: &Task) -> bool {
-    task.status.as_ref().is_some_and(|status| is_settled_state(status.state()))
-}
-
-fn is_settled_state(state: TaskState) -> bool {
-    is_final(state) || matches!(state, TaskState::InputRequired | TaskState::AuthRequired)
 }

@@ -15,10 +15,11 @@ use runtime::ids::IdStream;
 use tokio::sync::Notify;
 
 use crate::broker::change::{AgentRecord, ChangeBatch, ChangeKind};
+use crate::broker::query::CursorSeal;
 use crate::broker::task::Assignment;
 use crate::broker::{
-    Broker, BrokerError, BrokerOptions, Caller, Claim, ClaimedTask, Command, DeadLetterPage, ErrorKind, Executed,
-    HubStats, ListTasks, RecentPage, RecentTasks, Reply, RoutedEvent, TaskPage,
+    AgentPage, Broker, BrokerError, BrokerOptions, Caller, Claim, ClaimedTask, Command, DeadLetterPage, ErrorKind,
+    Executed, HubStats, ListTasks, RecentPage, RecentTasks, Reply, RoutedEvent, TaskPage,
 };
 use crate::proto::a2a::Task;
 use crate::store::{Durability, MemoryStore, Store, StoreError};
@@ -30,8 +31,8 @@ mod subscriber;
 mod subscription;
 
 pub use compaction::StoreStats;
-pub use follow::{FollowEnd, TaskFollower, is_settled};
-pub use subscriber::{SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+pub use follow::{FollowEnd, TaskFollower};
+pub use subscriber::{DeliveryOrder, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
 use compaction::{CheckpointReader, Checkpoints};
@@ -84,6 +85,10 @@ struct HubState {
     /// Source of the ids of events and leases.
     ids: IdStream,
     checkpoints: Checkpoints,
+    /// The cursors of the hub.
+    seal: CursorSeal,
+    /// Whether no more tasks are leased.
+    is_draining: bool,
     failed: Option<BrokerError>,
 }
 
@@ -149,6 +154,8 @@ impl Hub {
             // The system's randomness is asked once: ids need to be unique, not secret.
             ids: IdStream::new(uuid::Uuid::now_v7().as_u64_pair().1, "hub"),
             checkpoints,
+            seal: if store.keeps() { CursorSeal::new("") } else { CursorSeal::new(&uuid::Uuid::now_v7().to_string()) },
+            is_draining: false,
             failed: None,
         };
         Hub(Arc::new(HubInner {
@@ -173,7 +180,8 @@ impl Hub {
         reply
     }
 
-    /// Claims a task like [`Command::Claim`], and waits for one.
+    /// Claims a task like [`Command::Claim`], and waits for one. A claim that waits skips the tasks whose deadline its
+    /// estimate exceeds.
     ///
     /// # Errors
     /// Fails like [`Hub::execute`].
@@ -181,9 +189,9 @@ impl Hub {
         &self,
         caller: &Caller,
         claim: Claim,
-        wait: Duration,
+        wait: Option<Duration>,
     ) -> Result<Option<ClaimedTask>, BrokerError> {
-        let end = tokio::time::Instant::now() + wait;
+        let end = tokio::time::Instant::now() + wait.unwrap_or_default();
         let key = match claim.queue.is_empty() || claim.queue == claim.agent_id {
             true => Assignment::Inbox(claim.agent_id.clone()),
             false => Assignment::Queue(claim.queue.clone()),
@@ -191,8 +199,10 @@ impl Hub {
         let waiting = WorkWait { hub: self, notify: self.lock().work.entry(key.clone()).or_default().clone(), key };
         loop {
             let signal = waiting.notify.notified();
-            if let Reply::Claimed(Some(task)) = self.execute(caller, Command::Claim(claim.clone())).await? {
-                return Ok(Some(*task));
+            match self.execute(caller, Command::Claim(claim.clone())).await {
+                Ok(Reply::Claimed(Some(task))) => return Ok(Some(*task)),
+                Err(error) if error.kind != ErrorKind::DeadlineImpossible || wait.is_none() => return Err(error),
+                _ => {}
             }
             let now = tokio::time::Instant::now();
             if now >= end {
@@ -241,6 +251,14 @@ impl Hub {
         self.lock().broker.agent(agent_id).cloned()
     }
 
+    /// Returns a page of the registered agents, by their ids.
+    ///
+    /// # Errors
+    /// Fails if the page token is invalid or the store failed.
+    pub async fn agent_page(&self, size: i32, page_token: &str) -> Result<AgentPage, BrokerError> {
+        self.read(|broker| broker.agent_page(size, page_token)).await
+    }
+
     /// Returns all registered agents by their ids.
     #[must_use]
     pub fn agents(&self) -> Vec<AgentRecord> {
@@ -275,6 +293,14 @@ impl Hub {
         state.end_followers(&FollowEnd::Closed);
     }
 
+    /// Leases no more tasks, before the process ends. Workers can finish those that they have.
+    pub fn drain(&self) {
+        let mut state = self.lock();
+        state.is_draining = true;
+        // The workers that wait are refused.
+        state.work.values().for_each(|notify| notify.notify_waiters());
+    }
+
     /// Returns a future that handles leases, deadlines and redelivery, and compacts the store. It ends with the last
     /// clone of the hub.
     pub fn drive(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
@@ -299,6 +325,10 @@ impl Hub {
         let state = &mut *state;
         if let Some(error) = &state.failed {
             return Err(error.clone());
+        }
+        if state.is_draining && matches!(command, Command::Claim(_)) {
+            let text = "the hub is shutting down; claim again later";
+            return Err(BrokerError::new(ErrorKind::Unavailable, text));
         }
         // The clock may be set back; leases and the order of events must not notice.
         state.last_ms = state.last_ms.max((self.0.clock)());

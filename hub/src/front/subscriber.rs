@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::broker::query::cursor;
+use crate::broker::query::CursorSeal;
 use crate::broker::{Audience, BrokerError, BrokerOptions, Channel, RoutedEvent, WeightedQueue};
 use crate::proto::a2a::TaskState;
 
@@ -36,6 +36,16 @@ pub enum SubscriptionKind {
     },
 }
 
+/// The order in which a subscription gets its events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DeliveryOrder {
+    /// By priority; those of one lane in the order in which they happened.
+    #[default]
+    Priority,
+    /// In the order in which they happened.
+    Sequence,
+}
+
 /// A subscription to open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscribeRequest {
@@ -43,8 +53,10 @@ pub struct SubscribeRequest {
     pub agent_id: String,
     /// The events.
     pub kind: SubscriptionKind,
-    /// Cursor, or id of an event, after which it resumes.
+    /// Cursor after which it resumes. In the order [`DeliveryOrder::Sequence`], the id of an event is a cursor too.
     pub cursor: Option<String>,
+    /// The order of its events.
+    pub order: DeliveryOrder,
     /// Maximum number of events in its buffer; `None` means that of the options.
     pub capacity: Option<usize>,
 }
@@ -69,6 +81,7 @@ pub enum SubscriptionEnd {
 pub(super) struct Subscriber {
     agent_id: String,
     kind: SubscriptionKind,
+    order: DeliveryOrder,
     capacity: usize,
     most_bytes: usize,
     state: Mutex<BufferState>,
@@ -86,11 +99,18 @@ pub(super) struct BufferState {
     bytes: usize,
     /// Largest number seen.
     seen: u64,
+    seal: CursorSeal,
     pub(super) ended: Option<SubscriptionEnd>,
 }
 
 impl Subscriber {
-    pub(super) fn new(request: SubscribeRequest, capacity: usize, options: &BrokerOptions, seen: u64) -> Subscriber {
+    pub(super) fn new(
+        request: SubscribeRequest,
+        capacity: usize,
+        options: &BrokerOptions,
+        seal: CursorSeal,
+        seen: u64,
+    ) -> Subscriber {
         let state = BufferState {
             backlog: VecDeque::new(),
             backlog_from: u64::MAX,
@@ -98,11 +118,13 @@ impl Subscriber {
             queue: WeightedQueue::new(options.ageing_ms),
             bytes: 0,
             seen,
+            seal,
             ended: None,
         };
         Subscriber {
             agent_id: request.agent_id,
             kind: request.kind,
+            order: request.order,
             capacity,
             most_bytes: options.subscription_bytes,
             state: Mutex::new(state),
@@ -142,7 +164,7 @@ impl Subscriber {
             state.ended = Some(SubscriptionEnd::Overflow { cursor: state.cursor() });
             state.backlog.clear();
         } else {
-            state.push(event, now_ms);
+            state.push(event, self.order, now_ms);
         }
         drop(state);
         self.changed.notify_one();
@@ -177,10 +199,15 @@ impl Subscriber {
 }
 
 impl BufferState {
-    pub(super) fn push(&mut self, event: &Arc<RoutedEvent>, now_ms: u64) {
+    fn push(&mut self, event: &Arc<RoutedEvent>, order: DeliveryOrder, now_ms: u64) {
         self.seen = self.seen.max(event.number);
         self.bytes += event.bytes;
-        self.queue.push(event.number, event.lane.clone(), event.level(), now_ms, event.clone());
+        // The events of one lane keep their order.
+        let lane = match order {
+            DeliveryOrder::Priority => event.lane.clone(),
+            DeliveryOrder::Sequence => Arc::from(""),
+        };
+        self.queue.push(event.number, lane, event.level(), now_ms, event.clone());
     }
 
     pub(super) fn note_seen(&mut self, number: u64) {
@@ -200,6 +227,12 @@ impl BufferState {
 
     /// Returns the cursor after which nothing that was not delivered is missed.
     pub(super) fn cursor(&self) -> String {
+        self.seal.cursor(self.complete())
+    }
+
+    /// Returns the number up to which everything was delivered. Events of higher priority may have been delivered after
+    /// it.
+    pub(super) fn complete(&self) -> u64 {
         let mut number = self.seen;
         if let Some(first) = self.queue.first_number() {
             number = number.min(first.saturating_sub(1));
@@ -207,6 +240,6 @@ impl BufferState {
         if !self.backlog.is_empty() {
             number = number.min(self.backlog_from.saturating_sub(1));
         }
-        cursor(self.past.unwrap_or(number).min(number))
+        self.past.unwrap_or(number).min(number)
     }
 }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use tonic::{Request, Response, Status};
 
-use super::events::{EventStream, subscribe};
-use super::identity::{Authenticate, identify, trace};
+use super::events::{EventStream, event_of, order, selected, stream, task_states};
+use super::identity::{Authenticate, LEASE, identify, operation, text, trace};
 use super::published::{published, unexpected};
-use super::status::{missing, refusal};
+use super::status::{CURSOR, missing, refusal};
 use crate::broker::{Caller, Command, ListTasks, Publish, PutArtifact, Register, Reply, UpdateStatus};
-use crate::proto::a2a::{AgentCard, Task, TaskState};
+use crate::proto::a2a::{AgentCard, Task};
 use crate::proto::agenthub::agent_hub_server::AgentHub;
 use crate::proto::agenthub::{
     AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, ListTasksResponse, PublishMessageRequest,
     PublishResponse, PublishTaskArtifactRequest, PublishTaskUpdateRequest, RegisterAgentRequest, RegisterAgentResponse,
     SubscribeToAgentEventsRequest, SubscribeToMessagesRequest, SubscribeToTasksRequest,
 };
-use crate::{Hub, SubscriptionKind, hub_card};
+use crate::proto::worker::subscribe_with_cursors_request::Selection;
+use crate::{Hub, SubscribeRequest, hub_card};
 
 /// The published service over a hub.
 #[derive(Clone)]
@@ -31,6 +32,15 @@ impl AgentHubService {
     fn caller<R>(&self, request: &Request<R>) -> Result<Caller, Status> {
         identify(&*self.authenticate, request.metadata()).map_err(|status| *status)
     }
+
+    fn subscribe<R>(&self, request: &Request<R>, selection: Selection) -> Result<Response<EventStream>, Status> {
+        let caller = self.caller(request)?;
+        let (agent_id, kind) = selected(selection)?;
+        let (cursor, order) = (text(request, CURSOR)?, order(request)?);
+        let subscribed = SubscribeRequest { agent_id, kind, cursor, order, capacity: None };
+        let subscription = self.hub.subscribe(&caller, subscribed).map_err(refusal)?;
+        Ok(Response::new(stream(subscription, event_of)))
+    }
 }
 
 /// Returns the routing of a request. A sender that a token identifies need not name itself.
@@ -42,14 +52,6 @@ fn routing(caller: &Caller, routing: Option<AgentEventMetadata>) -> AgentEventMe
         routing.from_agent_id.clone_from(id);
     }
     routing
-}
-
-/// Reads the states of a request.
-fn task_states(states: &[i32]) -> Result<Vec<TaskState>, Status> {
-    let read = |state: &i32| {
-        TaskState::try_from(*state).map_err(|_| Status::invalid_argument(format!("unknown task state {state}")))
-    };
-    states.iter().map(read).collect()
 }
 
 #[tonic::async_trait]
@@ -70,14 +72,12 @@ impl AgentHub for AgentHubService {
         request: Request<PublishTaskUpdateRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
         let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
+        let (lease, operation) = (text(&request, LEASE)?, operation(&request)?);
         let PublishTaskUpdateRequest { update, routing: named } = request.into_inner();
         let update = update.ok_or_else(|| missing("update"))?;
         let routing = routing(&caller, named);
-        published(
-            self.hub
-                .execute(&caller, Command::UpdateStatus(UpdateStatus { update, routing, lease: None, trace }))
-                .await,
-        )
+        let update = UpdateStatus { update, routing, lease, operation, trace };
+        published(self.hub.execute(&caller, Command::UpdateStatus(update)).await)
     }
 
     async fn publish_task_artifact(
@@ -85,12 +85,12 @@ impl AgentHub for AgentHubService {
         request: Request<PublishTaskArtifactRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
         let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
+        let (lease, operation) = (text(&request, LEASE)?, operation(&request)?);
         let PublishTaskArtifactRequest { artifact, routing: named } = request.into_inner();
         let update = artifact.ok_or_else(|| missing("artifact"))?;
         let routing = routing(&caller, named);
-        published(
-            self.hub.execute(&caller, Command::PutArtifact(PutArtifact { update, routing, lease: None, trace })).await,
-        )
+        let put = PutArtifact { update, routing, lease, operation, trace };
+        published(self.hub.execute(&caller, Command::PutArtifact(put)).await)
     }
 
     type SubscribeToMessagesStream = EventStream;
@@ -99,9 +99,8 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<SubscribeToMessagesRequest>,
     ) -> Result<Response<EventStream>, Status> {
-        let SubscribeToMessagesRequest { agent_id, message_types, contexts } = request.get_ref().clone();
-        let kind = SubscriptionKind::Messages { types: message_types, contexts };
-        subscribe(&self.hub, &*self.authenticate, &request, agent_id, kind)
+        let selection = Selection::Messages(request.get_ref().clone());
+        self.subscribe(&request, selection)
     }
 
     type SubscribeToTasksStream = EventStream;
@@ -110,10 +109,8 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<SubscribeToTasksRequest>,
     ) -> Result<Response<EventStream>, Status> {
-        let SubscribeToTasksRequest { agent_id, task_types, states } = request.get_ref().clone();
-        let states = task_states(&states)?;
-        let kind = SubscriptionKind::Tasks { types: task_types, states };
-        subscribe(&self.hub, &*self.authenticate, &request, agent_id, kind)
+        let selection = Selection::Tasks(request.get_ref().clone());
+        self.subscribe(&request, selection)
     }
 
     type SubscribeToAgentEventsStream = EventStream;
@@ -122,9 +119,8 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<SubscribeToAgentEventsRequest>,
     ) -> Result<Response<EventStream>, Status> {
-        let SubscribeToAgentEventsRequest { agent_id, event_types } = request.get_ref().clone();
-        let kind = SubscriptionKind::Events { types: event_types };
-        subscribe(&self.hub, &*self.authenticate, &request, agent_id, kind)
+        let selection = Selection::Events(request.get_ref().clone());
+        self.subscribe(&request, selection)
     }
 
     async fn get_task(&self, request: Request<GetTaskRequest>) -> Result<Response<Task>, Status> {

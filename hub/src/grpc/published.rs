@@ -20,5 +20,5 @@ pub(super) fn published(reply: Result<Reply, BrokerError>) -> Result<Response<Pu
 /// Returns the status for a reply that does not belong to the command: an error of the hub itself.
 pub(super) fn unexpected(reply: &Reply) -> Status {
     tracing::error!(?reply, "unexpected reply of the broker");
-    Status::internal("unexpected reply of the broker")
+    Status::internal("internal error: unexpected broker reply")
 }

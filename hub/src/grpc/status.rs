@@ -10,6 +10,10 @@ use crate::broker::{BrokerError, ErrorKind};
 /// the next subscription can continue.
 pub const CURSOR: &str = "hub-cursor";
 
+/// The metadata with the order of a subscription: `priority`, the default, or `sequence`, the order in which the events
+/// happened. In the latter, the id of an event is a cursor too.
+pub const ORDER: &str = "hub-order";
+
 /// Returns the status of an error.
 pub(super) fn refusal(error: BrokerError) -> Status {
     Status::new(code(error.kind), error.message)

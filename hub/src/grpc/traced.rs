@@ -56,7 +56,7 @@ impl RequestSpan {
             headers.insert(TRACEPARENT, value);
         }
         let began_ms = now_ms();
-        let method = method.trim_start_matches('/').to_owned();
+        let method = method.to_owned();
         RequestSpan(AnsweredRequest { method, is_grpc, context, cause, began_ms, ended_ms: began_ms, error: None })
     }
 
@@ -79,10 +79,49 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// The methods of the published service. Names of unknown methods come from clients, so they name no spans.
+pub(super) const PUBLISHED: [&str; 11] = [
+    "PublishMessage",
+    "PublishTaskUpdate",
+    "PublishTaskArtifact",
+    "SubscribeToMessages",
+    "SubscribeToTasks",
+    "SubscribeToAgentEvents",
+    "GetTask",
+    "CancelTask",
+    "ListTasks",
+    "GetAgentCard",
+    "RegisterAgent",
+];
+
+/// The methods of the service for workers.
+pub(super) const WORKERS: [&str; 11] = [
+    "Claim",
+    "Renew",
+    "Progress",
+    "Reject",
+    "Finish",
+    "Acknowledge",
+    "Wait",
+    "SubscribeWithCursors",
+    "ListDeadLetters",
+    "ListAgents",
+    "UnregisterAgent",
+];
+
+/// Returns the name of the span of a request.
+fn span_name(service: &str, path: &str, methods: &[&str]) -> String {
+    let method = path.rsplit('/').next().unwrap_or_default();
+    let known = methods.iter().find(|known| **known == method);
+    format!("{service}/{}", known.unwrap_or(&"unknown"))
+}
+
 /// A service whose requests are spans.
 #[derive(Clone)]
 pub(super) struct TracedService<S> {
     pub(super) inner: S,
+    /// The names of its methods.
+    pub(super) methods: &'static [&'static str],
     pub(super) observer: RequestObserver,
 }
 
@@ -92,7 +131,7 @@ impl<S: NamedService> NamedService for TracedService<S> {
 
 impl<S> Service<Request<Body>> for TracedService<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    S: NamedService + Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
     S::Future: Send + 'static,
 {
     type Response = Response<Body>;
@@ -104,7 +143,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let method = request.uri().path().to_owned();
+        let method = span_name(S::NAME, request.uri().path(), self.methods);
         let span = RequestSpan::begin(&method, true, request.headers_mut());
         let (answer, observer) = (self.inner.call(request), self.observer.clone());
         Box::pin(async move {
@@ -116,5 +155,37 @@ where
             observer(span.end(error));
             response
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the methods that a file defines.
+    fn defined(proto: &str) -> Vec<&str> {
+        let names = proto.lines().filter_map(|line| line.trim().strip_prefix("rpc ")?.split('(').next());
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn every_method_names_its_span_and_others_do_not() {
+        for (proto, methods) in [
+            (include_str!("../../proto/agenthub.proto"), PUBLISHED),
+            (include_str!("../../proto/worker.proto"), WORKERS),
+        ] {
+            let mut sorted = methods.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(sorted, defined(proto));
+        }
+        assert_eq!(
+            span_name("agenthub.AgentHub", "/agenthub.AgentHub/GetTask", &PUBLISHED),
+            "agenthub.AgentHub/GetTask"
+        );
+        for path in ["/agenthub.AgentHub/Get-123", "/agenthub.AgentHub/", "/", ""] {
+            assert_eq!(span_name("agenthub.AgentHub", path, &PUBLISHED), "agenthub.AgentHub/unknown", "{path}");
+        }
     }
 }

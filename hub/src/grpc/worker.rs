@@ -6,20 +6,21 @@ use std::time::Duration;
 use prost_types::Timestamp;
 use tonic::{Request, Response, Status};
 
-use super::identity::{Authenticate, identify, trace};
+use super::events::{ItemStream, selected, stream_with_cursors};
+use super::identity::{Authenticate, identify, operation, trace};
 use super::published::{published, unexpected};
 use super::status::{missing, refusal};
-use crate::Hub;
 use crate::broker::{self, Caller, ClaimedTask, Command, Progress, PutArtifact, Reject, Renew, Reply, UpdateStatus};
 use crate::proto::a2a::{Task, TaskState, TaskStatus};
 use crate::proto::agenthub::{AgentEventMetadata, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 use crate::proto::worker::hub_worker_server::HubWorker;
 use crate::proto::worker::{
-    AcknowledgeRequest, AcknowledgeResponse, Claim, ClaimRequest, ClaimResponse, DeadLetter, FinishRequest, Lease,
-    ListAgentsRequest, ListAgentsResponse, ListDeadLettersRequest, ListDeadLettersResponse, ProgressRequest,
-    RegisteredAgent, RejectRequest, RejectionReason, RenewRequest, UnregisterAgentRequest, UnregisterAgentResponse,
-    WaitRequest,
+    AcknowledgeRequest, AcknowledgeResponse, Claim, ClaimRequest, ClaimResponse, DeadLetter, EventWithCursor,
+    FinishRequest, Lease, ListAgentsRequest, ListAgentsResponse, ListDeadLettersRequest, ListDeadLettersResponse,
+    ProgressRequest, RegisteredAgent, RejectRequest, RejectionReason, RenewRequest, SubscribeWithCursorsRequest,
+    UnregisterAgentRequest, UnregisterAgentResponse, WaitRequest, WaitResponse,
 };
+use crate::{DeliveryOrder, Hub, SubscribeRequest};
 
 /// The longest time that a claim waits for a task. Clients ask again afterwards, so that a broken connection is
 /// noticed.
@@ -44,17 +45,19 @@ impl HubWorkerService {
         Ok((caller, agent_id))
     }
 
-    async fn renewed(
+    /// Executes a command that extends a lease, and returns the lease.
+    async fn leased(
         &self,
         caller: &Caller,
-        agent_id: String,
+        command: Command,
         task_id: String,
         lease_id: String,
-        duration: Option<Duration>,
     ) -> Result<Response<Lease>, Status> {
-        let renew = Renew { agent_id, task_id: task_id.clone(), lease: held(&lease_id), duration };
-        match self.hub.execute(caller, Command::Renew(renew)).await.map_err(refusal)? {
-            Reply::Renewed(until) => Ok(Response::new(Lease { task_id, lease_id, expires: Some(timestamp(until)) })),
+        match self.hub.execute(caller, command).await.map_err(refusal)? {
+            Reply::Renewed(until) => {
+                let expires = (until > 0).then(|| timestamp(until));
+                Ok(Response::new(Lease { task_id, lease_id, expires }))
+            }
             other => Err(unexpected(&other)),
         }
     }
@@ -64,10 +67,11 @@ impl HubWorkerService {
 impl HubWorker for HubWorkerService {
     async fn claim(&self, request: Request<ClaimRequest>) -> Result<Response<ClaimResponse>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let operation = operation(&request)?;
         let ClaimRequest { queue, lease, estimate, wait, .. } = request.into_inner();
         let (lease, estimate) = (duration("lease", lease)?, duration("estimate", estimate)?);
-        let wait = duration("wait", wait)?.unwrap_or_default().min(MAX_WAIT);
-        let claim = broker::Claim { agent_id, queue, lease, estimate };
+        let wait = duration("wait", wait)?.map(|wait| wait.min(MAX_WAIT));
+        let claim = broker::Claim { agent_id, queue, lease, estimate, operation };
         let claimed = self.hub.claim_within(&caller, claim, wait).await.map_err(refusal)?;
         Ok(Response::new(ClaimResponse { claim: claimed.map(leased) }))
     }
@@ -75,37 +79,50 @@ impl HubWorker for HubWorkerService {
     async fn renew(&self, request: Request<RenewRequest>) -> Result<Response<Lease>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
         let RenewRequest { task_id, lease_id, lease, .. } = request.into_inner();
-        self.renewed(&caller, agent_id, task_id, lease_id, duration("lease", lease)?).await
+        let (held, duration) = (held(&lease_id), duration("lease", lease)?);
+        let renew = Renew { agent_id, task_id: task_id.clone(), lease: held, duration };
+        self.leased(&caller, Command::Renew(renew), task_id, lease_id).await
     }
 
     async fn progress(&self, request: Request<ProgressRequest>) -> Result<Response<Lease>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let operation = operation(&request)?;
         let ProgressRequest { task_id, lease_id, portion, data, resume_token, .. } = request.into_inner();
-        let progress = Progress {
-            agent_id: agent_id.clone(),
-            task_id: task_id.clone(),
-            lease: held(&lease_id),
-            portion,
-            data,
-            resume_token,
-        };
-        self.hub.execute(&caller, Command::Progress(progress)).await.map_err(refusal)?;
-        self.renewed(&caller, agent_id, task_id, lease_id, None).await
+        let (lease, task) = (held(&lease_id), task_id.clone());
+        let progress = Progress { agent_id, task_id: task, lease, portion, data, resume_token, operation };
+        self.leased(&caller, Command::Progress(progress), task_id, lease_id).await
     }
 
-    async fn wait(&self, request: Request<WaitRequest>) -> Result<Response<Task>, Status> {
+    async fn wait(&self, request: Request<WaitRequest>) -> Result<Response<WaitResponse>, Status> {
         identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
         let WaitRequest { task_id, wait } = request.into_inner();
         let wait = duration("wait", wait)?.unwrap_or_default().min(MAX_WAIT);
-        self.hub.settled_task(&task_id, wait).await.map(Response::new).map_err(refusal)
+        let (task, settled) = self.hub.settled_task(&task_id, wait).await.map_err(refusal)?;
+        Ok(Response::new(WaitResponse { task: Some(task), settled }))
+    }
+
+    type SubscribeWithCursorsStream = ItemStream<EventWithCursor>;
+
+    async fn subscribe_with_cursors(
+        &self,
+        request: Request<SubscribeWithCursorsRequest>,
+    ) -> Result<Response<ItemStream<EventWithCursor>>, Status> {
+        let caller = identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        let SubscribeWithCursorsRequest { selection, cursor } = request.into_inner();
+        let (agent_id, kind) = selected(selection.ok_or_else(|| missing("selection"))?)?;
+        let order = DeliveryOrder::Priority;
+        let subscribed = SubscribeRequest { agent_id, kind, cursor: Some(cursor), order, capacity: None };
+        let subscription = self.hub.subscribe(&caller, subscribed).map_err(refusal)?;
+        Ok(Response::new(stream_with_cursors(subscription)))
     }
 
     async fn reject(&self, request: Request<RejectRequest>) -> Result<Response<Task>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let operation = operation(&request)?;
         let RejectRequest { task_id, lease_id, reason, text, .. } = request.into_inner();
         let known = RejectionReason::try_from(reason);
         let reason = known.map_err(|_| Status::invalid_argument(format!("unknown rejection reason {reason}")))?;
-        let reject = Reject { agent_id, task_id, lease: held(&lease_id), reason, text };
+        let reject = Reject { agent_id, task_id, lease: held(&lease_id), reason, text, operation };
         match self.hub.execute(&caller, Command::Reject(reject)).await.map_err(refusal)? {
             Reply::Task(task) => Ok(Response::new(*task)),
             other => Err(unexpected(&other)),
@@ -115,17 +132,20 @@ impl HubWorker for HubWorkerService {
     async fn finish(&self, request: Request<FinishRequest>) -> Result<Response<Task>, Status> {
         let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
         let trace = trace(request.metadata().as_ref());
+        let operation = operation(&request)?;
         let FinishRequest { task_id, lease_id, state, update, artifacts, .. } = request.into_inner();
         let state = ending(state)?;
         let routing = AgentEventMetadata { from_agent_id: agent_id, ..AgentEventMetadata::default() };
-        for artifact in artifacts {
+        for (place, artifact) in artifacts.into_iter().enumerate() {
             let update = TaskArtifactUpdateEvent {
                 task_id: task_id.clone(),
                 artifact: Some(artifact),
                 last_chunk: true,
                 ..TaskArtifactUpdateEvent::default()
             };
-            let put = PutArtifact { update, routing: routing.clone(), lease: held(&lease_id), trace: trace.clone() };
+            let operation = if operation.is_empty() { String::new() } else { format!("{operation}.{place}") };
+            let lease = held(&lease_id);
+            let put = PutArtifact { update, routing: routing.clone(), lease, operation, trace: trace.clone() };
             published(self.hub.execute(&caller, Command::PutArtifact(put)).await)?;
         }
         let update = TaskStatusUpdateEvent {
@@ -134,7 +154,7 @@ impl HubWorker for HubWorkerService {
             r#final: matches!(state, TaskState::Completed | TaskState::Failed),
             ..TaskStatusUpdateEvent::default()
         };
-        let finish = UpdateStatus { update, routing, lease: held(&lease_id), trace };
+        let finish = UpdateStatus { update, routing, lease: held(&lease_id), operation, trace };
         published(self.hub.execute(&caller, Command::UpdateStatus(finish)).await)?;
         self.hub.task(&task_id, 0).await.map(Response::new).map_err(refusal)
     }
@@ -166,13 +186,16 @@ impl HubWorker for HubWorkerService {
 
     async fn list_agents(&self, request: Request<ListAgentsRequest>) -> Result<Response<ListAgentsResponse>, Status> {
         identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
-        let agents = self.hub.agents().into_iter().map(|agent| RegisteredAgent {
+        let ListAgentsRequest { page_size, page_token } = request.into_inner();
+        let page = self.hub.agent_page(page_size, &page_token).await.map_err(refusal)?;
+        let agents = page.agents.into_iter().map(|agent| RegisteredAgent {
             agent_id: agent.agent_id,
             agent_card: agent.card,
             subscriptions: agent.subscriptions,
             healthy: agent.healthy,
         });
-        Ok(Response::new(ListAgentsResponse { agents: agents.collect() }))
+        let agents = agents.collect();
+        Ok(Response::new(ListAgentsResponse { agents, next_page_token: page.next_page_token }))
     }
 
     async fn unregister_agent(

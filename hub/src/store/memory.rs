@@ -20,4 +20,8 @@ impl Store for MemoryStore {
     fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
         Ok(())
     }
+
+    fn keeps(&self) -> bool {
+        false
+    }
 }

@@ -77,6 +77,11 @@ pub trait Store: Send + Sync {
     /// Fails if the store cannot be read or is damaged.
     fn replay(&self, each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError>;
 
+    /// Returns whether the state outlives the process.
+    fn keeps(&self) -> bool {
+        true
+    }
+
     /// Returns the store as one whose oldest batches can be removed; `None` if they cannot.
     fn trimmable(&self) -> Option<&dyn TrimmableStore> {
         None

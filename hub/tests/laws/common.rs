@@ -97,7 +97,14 @@ impl Bench {
 
     pub(crate) fn reject(&mut self, agent: &str, task: &str, reason: RejectionReason) -> Result<Reply, BrokerError> {
         let (agent_id, task_id) = (agent.to_owned(), task.to_owned());
-        self.run(Command::Reject(Reject { agent_id, task_id, lease: None, reason, text: "no".to_owned() }))
+        self.run(Command::Reject(Reject {
+            agent_id,
+            task_id,
+            lease: None,
+            reason,
+            text: "no".to_owned(),
+            operation: String::new(),
+        }))
     }
 
     pub(crate) fn progress(
@@ -108,7 +115,7 @@ impl Bench {
         token: &str,
     ) -> Result<Reply, BrokerError> {
         let (agent_id, task_id, resume_token) = (agent.to_owned(), task.to_owned(), token.to_owned());
-        self.run(Command::Progress(Progress { agent_id, task_id, lease: None, portion, data: None, resume_token }))
+        self.run(Command::Progress(Progress { agent_id, task_id, portion, resume_token, ..Progress::default() }))
     }
 
     pub(crate) fn artifact(

@@ -5,12 +5,15 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use hub::broker::change::ChangeBatch;
-use hub::broker::{Broker, BrokerOptions, Caller, CheckpointCursor, Claim, Command, ErrorKind, ListTasks, Register};
-use hub::proto::a2a::TaskState;
+use hub::broker::{
+    Broker, BrokerOptions, Caller, CheckpointCursor, Claim, Command, ErrorKind, ListTasks, Register, Reply,
+};
+use hub::proto::a2a::{AgentCard, TaskState};
 use hub::proto::worker::RejectionReason;
 use hub::store::{Durability, SqliteStore, Store, StoreError, StoreFuture, TrimmableStore};
-use hub::{Hub, SubscribeRequest, SubscriptionKind};
+use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
 use proptest::prelude::*;
+use prost::Message as _;
 use runtime::event_log::{SqliteOptions, Topic};
 
 use crate::common::{Bench, PublishExt, START, message, published, status};
@@ -347,7 +350,13 @@ async fn a_file_is_compacted_and_keeps_results_tasks_and_cursors() {
         let kind = SubscriptionKind::Tasks { types: Vec::new(), states: Vec::new() };
         hub.subscribe(
             &OPERATOR,
-            SubscribeRequest { agent_id: "w".to_owned(), kind, cursor: Some(cursor.to_owned()), capacity: None },
+            SubscribeRequest {
+                agent_id: "w".to_owned(),
+                kind,
+                cursor: Some(cursor.to_owned()),
+                order: DeliveryOrder::Sequence,
+                capacity: None,
+            },
         )
     };
     assert_eq!(subscribe(&first.event_id).err().unwrap().kind, ErrorKind::OutOfRange);
@@ -386,4 +395,45 @@ async fn a_hub_compacts_its_store_by_itself() {
     hub.execute(&OPERATOR, Command::UpdateStatus(working)).await.unwrap();
     drop(hub);
     driver.await.unwrap();
+}
+
+#[test]
+fn a_checkpoint_has_answers_and_requests_of_workers_and_splits_large_cards() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    for number in 0..20 {
+        let card = AgentCard { description: "x".repeat(100 << 10), ..AgentCard::default() };
+        let register = Register { agent_id: format!("a{number:02}"), card, ..Register::default() };
+        bench.run(Command::Register(register)).unwrap();
+    }
+    bench.queue("t", "q");
+    let claim = Claim {
+        agent_id: "a00".to_owned(),
+        queue: "q".to_owned(),
+        operation: "op_claim".to_owned(),
+        ..Claim::default()
+    };
+    let first = bench.run(Command::Claim(claim.clone())).unwrap();
+    bench.status("a00", "t", TaskState::Working).unwrap();
+    let mut asks = status("a00", "t", TaskState::InputRequired, None);
+    asks.operation = "op_asks".to_owned();
+    let asked = published(bench.run(Command::UpdateStatus(asks.clone())).unwrap());
+    bench.publish(message("t", "boss", "").id("answer")).unwrap();
+    let mut cursor = CheckpointCursor::default();
+    let mut restored = Broker::new(BrokerOptions::default());
+    while !cursor.is_saved() {
+        let part = bench.broker.checkpoint_part(&mut cursor, bench.now_ms);
+        assert!(part.encoded_len() < 512 << 10, "a part of {} bytes", part.encoded_len());
+        restored.replay(&part, |_| {});
+    }
+    assert_eq!(restored.agents().count(), 20);
+    assert_eq!(restored.task("t"), bench.broker.task("t"));
+    assert!(restored.task("t").unwrap().answered && !restored.task("t").unwrap().is_settled());
+    bench.broker = restored;
+    assert_eq!(published(bench.run(Command::UpdateStatus(asks)).unwrap()).event_id, asked.event_id);
+    let (Reply::Claimed(Some(before)), Reply::Claimed(Some(after))) =
+        (first, bench.run(Command::Claim(claim)).unwrap())
+    else {
+        panic!("nothing claimed")
+    };
+    assert_eq!((before.lease_id, before.attempt), (after.lease_id, after.attempt));
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use hub::broker::{BrokerOptions, Caller, Claim, Command, Register, Reply};
 use hub::proto::a2a::TaskState;
 use hub::store::{SqliteStore, Store, StoreError};
-use hub::{Hub, SubscribeRequest, SubscriptionKind};
+use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
 use runtime::event_log::{LogError, SqliteOptions};
 
 use crate::common::{PublishExt, message, published, status};
@@ -48,7 +48,8 @@ async fn a_hub_continues_from_its_file() {
     hub.execute(&operator, Command::UpdateStatus(working)).await.unwrap();
     let kind = SubscriptionKind::Tasks { types: Vec::new(), states: Vec::new() };
     let cursor = Some(first.event_id);
-    let request = SubscribeRequest { agent_id: "boss".to_owned(), kind, cursor, capacity: None };
+    let request =
+        SubscribeRequest { agent_id: "boss".to_owned(), kind, cursor, order: DeliveryOrder::Sequence, capacity: None };
     let mut subscription = hub.subscribe(&operator, request).unwrap();
     let event = subscription.next().await.unwrap().event;
     let Some(hub::proto::agenthub::agent_event::Payload::StatusUpdate(update)) = &event.payload else {

@@ -4,6 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
 use hub::broker::change::ChangeBatch;
 use hub::broker::{
     BrokerError, BrokerOptions, Caller, Claim, Command, ErrorKind, Publish, RecentPage, RecentTasks, Register, Reply,
@@ -11,7 +14,7 @@ use hub::broker::{
 use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::agent_event::Payload;
 use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
-use hub::{EventSubscription, FollowEnd, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+use hub::{DeliveryOrder, EventSubscription, FollowEnd, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 use tokio::sync::oneshot;
 
 use crate::common::{PublishExt, START, message, status};
@@ -67,7 +70,8 @@ impl Served {
         cursor: Option<String>,
         capacity: Option<usize>,
     ) -> Result<EventSubscription, BrokerError> {
-        let request = SubscribeRequest { agent_id: agent.to_owned(), kind, cursor, capacity };
+        let order = DeliveryOrder::Priority;
+        let request = SubscribeRequest { agent_id: agent.to_owned(), kind, cursor, order, capacity };
         self.hub.subscribe(&Caller::Operator, request)
     }
 }
@@ -187,11 +191,128 @@ async fn an_overflow_ends_that_subscription_with_a_cursor_to_resume_from() {
     assert_eq!(drain(&mut resumed), wanted);
     served.publish(message("", "boss", "").id("new")).await;
     assert_eq!(drain(&mut resumed), ["message new"]);
-    // An event id is a cursor too.
-    let mut by_id = served.resume("slow", messages(), Some(first.event.event_id.clone()), None).unwrap();
-    assert_eq!(drain(&mut by_id).len(), 10);
     let invalid = served.resume("slow", messages(), Some("x".to_owned()), None).err().unwrap();
     assert_eq!(invalid.kind, ErrorKind::InvalidArgument);
+}
+
+#[tokio::test]
+async fn a_cursor_skips_no_event_that_an_urgent_one_has_overtaken() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    let mut subscription = served.subscribe("w", messages());
+    for (id, priority) in [("low", 1), ("medium", 2), ("critical", 4)] {
+        served.publish(message("", "boss", "w").id(id).context(id).priority(priority)).await;
+    }
+    let urgent = subscription.try_next().unwrap().unwrap();
+    assert_eq!(show(urgent.event.payload.as_ref().unwrap()), "message critical");
+    assert!(urgent.complete < urgent.sequence);
+    drop(subscription);
+    let mut resumed = served.resume("w", messages(), Some(urgent.cursor), None).unwrap();
+    // The urgent one is delivered again; its number says so.
+    let mut again = Vec::new();
+    for _ in 0..3 {
+        again.push(resumed.try_next().unwrap().unwrap());
+    }
+    let shown: Vec<String> = again.iter().map(|it| show(it.event.payload.as_ref().unwrap())).collect();
+    assert_eq!(shown, ["message low", "message medium", "message critical"]);
+    assert_eq!((again[2].sequence, again[2].complete), (urgent.sequence, urgent.sequence));
+    // Its id does not say what was not delivered before it.
+    let by_id = served.resume("w", messages(), Some(urgent.event.event_id.clone()), None).err().unwrap();
+    assert_eq!(by_id.kind, ErrorKind::InvalidArgument);
+    assert!(by_id.message.contains("`sequence`"), "{by_id}");
+}
+
+#[tokio::test]
+async fn in_the_order_of_the_sequence_an_event_id_is_a_cursor() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    let ordered = |cursor| {
+        let order = DeliveryOrder::Sequence;
+        let request = SubscribeRequest { agent_id: "w".to_owned(), kind: messages(), cursor, order, capacity: None };
+        served.hub.subscribe(&Caller::Operator, request).unwrap()
+    };
+    let mut subscription = ordered(None);
+    for (id, priority) in [("low", 1), ("medium", 2), ("critical", 4)] {
+        served.publish(message("", "boss", "w").id(id).context(id).priority(priority)).await;
+    }
+    let first = subscription.try_next().unwrap().unwrap();
+    assert_eq!(show(first.event.payload.as_ref().unwrap()), "message low");
+    assert_eq!(drain(&mut subscription), ["message medium", "message critical"]);
+    let mut resumed = ordered(Some(first.event.event_id.clone()));
+    assert_eq!(drain(&mut resumed), ["message medium", "message critical"]);
+}
+
+#[tokio::test]
+async fn a_cursor_of_another_hub_is_an_error() {
+    let (one, other) = (Served::new(BrokerOptions::default()), Served::new(BrokerOptions::default()));
+    one.register("w", &[]).await;
+    let cursor = one.subscribe("w", messages()).cursor().0;
+    for number in 0..5 {
+        other.register(&format!("w{number}"), &[]).await;
+    }
+    let foreign = other.resume("w", messages(), Some(cursor.clone()), None).err().unwrap();
+    assert_eq!(foreign.kind, ErrorKind::OutOfRange, "{foreign}");
+    assert!(one.resume("w", messages(), Some(cursor), None).is_ok());
+    // Hubs with stores have the same cursors, but one has not come so far.
+    let stored = || Served::on(Box::new(SlowStore::default()), BrokerOptions::default());
+    let (ahead, behind) = (stored(), stored());
+    let command = Command::Register(Register { agent_id: "w".to_owned(), ..Register::default() });
+    let run = ahead.run(command);
+    tokio::time::timeout(Duration::from_millis(10), run).await.unwrap_err();
+    // It is not stored yet, so it is no part of the cursor.
+    let cursor = ahead.subscribe("v", messages()).cursor();
+    assert_eq!(cursor.1, 0);
+    assert!(behind.resume("v", messages(), Some(cursor.0), None).is_ok());
+    let mut bytes = URL_SAFE_NO_PAD.decode(behind.subscribe("v", messages()).cursor().0).unwrap();
+    bytes[7] = 1;
+    let early = behind.resume("v", messages(), Some(URL_SAFE_NO_PAD.encode(bytes)), None).err().unwrap();
+    assert_eq!(early.kind, ErrorKind::OutOfRange, "{early}");
+}
+
+#[tokio::test]
+async fn a_claim_with_an_estimate_waits_beside_a_task_that_it_cannot_finish() {
+    let served = Arc::new(Served::new(BrokerOptions::default()));
+    served.publish(message("late", "boss", "").with("queue", "q").with("deadline", "2027-01-15T08:00:10Z")).await;
+    let claim = Claim {
+        agent_id: "w".to_owned(),
+        queue: "q".to_owned(),
+        estimate: Some(Duration::from_secs(60)),
+        ..Claim::default()
+    };
+    let hub = served.hub.clone();
+    let impossible = hub.claim_within(&Caller::Operator, claim.clone(), None).await.unwrap_err();
+    assert_eq!(impossible.kind, ErrorKind::DeadlineImpossible);
+    let none = hub.claim_within(&Caller::Operator, claim.clone(), Some(Duration::from_millis(1))).await.unwrap();
+    assert_eq!(none, None);
+    let wait = Some(Duration::from_secs(30));
+    let worker = tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim, wait).await.unwrap() });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    served.publish(message("t", "boss", "").with("queue", "q")).await;
+    let claimed = tokio::time::timeout(Duration::from_secs(20), worker).await.unwrap().unwrap();
+    assert_eq!(claimed.unwrap().task.id, "t");
+}
+
+#[tokio::test]
+async fn a_hub_that_drains_leases_nothing_and_lets_workers_finish() {
+    let served = Arc::new(Served::new(BrokerOptions::default()));
+    served.publish(message("held", "boss", "").with("queue", "q")).await;
+    let claim = |queue: &str| Claim { agent_id: "w".to_owned(), queue: queue.to_owned(), ..Claim::default() };
+    let hub = served.hub.clone();
+    assert!(hub.claim_within(&Caller::Operator, claim("q"), None).await.unwrap().is_some());
+    let waiting = tokio::spawn({
+        let (hub, claim) = (hub.clone(), claim("idle"));
+        async move { hub.claim_within(&Caller::Operator, claim, Some(Duration::from_secs(30))).await }
+    });
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    hub.drain();
+    let refused = tokio::time::timeout(Duration::from_millis(900), waiting).await.expect("it is woken").unwrap();
+    assert_eq!(refused.unwrap_err().kind, ErrorKind::Unavailable);
+    served.publish(message("next", "boss", "").with("queue", "q")).await;
+    let error = served.run(Command::Claim(claim("q"))).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable);
+    served.status("w", "held", TaskState::Working).await;
+    served.status("w", "held", TaskState::Completed).await;
+    assert_eq!(hub.stats().leases, 0);
 }
 
 #[tokio::test]
@@ -265,7 +386,13 @@ async fn subscriptions_and_tags_are_honoured() {
     assert_eq!(drain(&mut completed), ["t COMPLETED", "u COMPLETED"]);
     assert_eq!(drain(&mut resizes), ["t WORKING", "t COMPLETED"]);
     let thief = Caller::Agent("thief".to_owned());
-    let request = SubscribeRequest { agent_id: "a".to_owned(), kind: tasks(), cursor: None, capacity: None };
+    let request = SubscribeRequest {
+        agent_id: "a".to_owned(),
+        kind: tasks(),
+        cursor: None,
+        order: DeliveryOrder::Priority,
+        capacity: None,
+    };
     let denied = served.hub.subscribe(&thief, request).err().unwrap();
     assert_eq!(denied.kind, ErrorKind::PermissionDenied);
 }
@@ -288,10 +415,11 @@ async fn a_claim_waits_for_a_task() {
     let served = Arc::new(Served::new(BrokerOptions::default()));
     let claim = Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() };
     let hub = served.hub.clone();
-    let now = hub.claim_within(&Caller::Operator, claim.clone(), Duration::ZERO).await.unwrap();
+    let now = hub.claim_within(&Caller::Operator, claim.clone(), None).await.unwrap();
     assert_eq!(now, None);
-    let worker =
-        tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim, Duration::from_secs(30)).await.unwrap() });
+    let worker = tokio::spawn(async move {
+        hub.claim_within(&Caller::Operator, claim, Some(Duration::from_secs(30))).await.unwrap()
+    });
     tokio::time::sleep(Duration::from_millis(20)).await;
     let start = std::time::Instant::now();
     served.publish(message("t", "boss", "").with("queue", "q")).await;
@@ -329,7 +457,8 @@ async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
     let hub = Hub::memory(BrokerOptions::default());
     let publish = Command::Publish(message("t", "boss", "").with("queue", "q"));
     hub.execute(&Caller::Operator, publish).await.unwrap();
-    let early = hub.settled_task("t", Duration::from_millis(10)).await.unwrap();
+    let (early, is_settled) = hub.settled_task("t", Duration::from_millis(10)).await.unwrap();
+    assert!(!is_settled);
     assert_eq!(early.status.unwrap().state(), TaskState::Submitted);
     let waiting = tokio::spawn({
         let hub = hub.clone();
@@ -339,8 +468,28 @@ async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
     for state in [TaskState::Working, TaskState::InputRequired] {
         hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "t", state, None))).await.unwrap();
     }
-    let task = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    let (task, is_settled) = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    assert!(is_settled);
     assert_eq!(task.status.unwrap().state(), TaskState::InputRequired);
+    // Once it is answered, it does not wait for its requester any more, although its state is the same.
+    let answer = Command::Publish(message("t", "boss", "").id("answer"));
+    hub.execute(&Caller::Operator, answer.clone()).await.unwrap();
+    let (task, is_settled) = hub.settled_task("t", Duration::from_millis(10)).await.unwrap();
+    assert_eq!((task.status.unwrap().state(), is_settled), (TaskState::InputRequired, false));
+    assert!(!hub.follow("t").await.unwrap().1.was_settled());
+    let waiting = tokio::spawn({
+        let hub = hub.clone();
+        async move { hub.settled_task("t", Duration::from_secs(60)).await }
+    });
+    tokio::task::yield_now().await;
+    for state in [TaskState::Working, TaskState::AuthRequired] {
+        hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "t", state, None))).await.unwrap();
+    }
+    let (task, is_settled) = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    assert_eq!((task.status.unwrap().state(), is_settled), (TaskState::AuthRequired, true));
+    // The same answer again is not one to the next question.
+    hub.execute(&Caller::Operator, answer).await.unwrap();
+    assert!(hub.settled_task("t", Duration::ZERO).await.unwrap().1);
 }
 
 #[tokio::test]
@@ -375,7 +524,7 @@ async fn leases_end_without_any_command() {
     hub.execute(&Caller::Operator, Command::Publish(publish)).await.unwrap();
     let claim = Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() };
     for attempt in 1..=3 {
-        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Duration::from_secs(20)).await.unwrap();
+        let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Some(Duration::from_secs(20))).await.unwrap();
         assert_eq!(claimed.unwrap().attempt, attempt);
     }
     let mut state = TaskState::Submitted;
@@ -465,6 +614,7 @@ async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
     store.confirm(&Err(StoreError::InUse { path: "hub.db".to_owned() }));
     let error = publisher.await.unwrap().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unavailable);
+    assert_eq!(served.hub.failure(), Some(error));
     assert_eq!(served.run(Command::Tick).await.unwrap_err().kind, ErrorKind::Unavailable);
     assert_eq!(served.hub.task("t", 0).await.unwrap_err().kind, ErrorKind::Unavailable);
     assert!(matches!(subscription.next().await, Err(SubscriptionEnd::Failed(_))));

@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind, ListTasks, Renew, Reply};
-use hub::proto::a2a::{Message, TaskState};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hub::broker::{
+    BrokerOptions, Caller, Claim, Command, ErrorKind, ListTasks, Progress, PutArtifact, RecentTasks, Register, Reject,
+    Renew, Reply, UpdateStatus,
+};
+use hub::proto::a2a::{AgentCard, Artifact, Message, TaskState};
+use hub::proto::agenthub::{AgentEventMetadata, TaskArtifactUpdateEvent};
 use hub::proto::worker::RejectionReason;
-use prost_types::{Struct, Value, value::Kind};
+use prost_types::{Struct, Timestamp, Value, value::Kind};
 
 use crate::common::{Bench, PublishExt, START, fails, message, published, status, text_of, text_part};
 
@@ -83,11 +89,11 @@ fn a_lost_worker_returns_the_task_with_the_next_attempt_until_it_is_a_dead_lette
         bench.advance(1);
     }
     assert_eq!(bench.state("t"), TaskState::Failed);
-    assert_eq!(bench.text("t"), "dead letter after 3 attempts: worker `w` lost: expired lease");
+    assert_eq!(bench.text("t"), "dead letter after 3 attempts: worker `w` lost: its lease expired");
     let page = bench.broker.dead_letters("q", 0, "").unwrap();
     assert_eq!(page.dead_letters.len(), 1);
     assert_eq!((page.dead_letters[0].attempts, page.dead_letters[0].queue.as_str()), (3, "q"));
-    assert!(page.dead_letters[0].reason.contains("expired lease"));
+    assert!(page.dead_letters[0].reason.contains("its lease expired"));
     assert_eq!(bench.broker.dead_letters("other", 0, "").unwrap().dead_letters, []);
     assert_eq!(bench.broker.stats().dead_letters, 1);
 }
@@ -470,12 +476,12 @@ fn every_list_is_bounded() {
     bench.register("v", &[]);
     let third = hub::broker::Register { agent_id: "third".to_owned(), ..Default::default() };
     let full = ErrorKind::ResourceExhausted;
-    fails(bench.run(Command::Register(third)), full, "2 agents");
+    fails(bench.run(Command::Register(third)), full, "too many agents: the limit is 2");
     bench.send("t1", "w");
     bench.send("t2", "w");
-    fails(bench.publish(message("t3", "boss", "w")), full, "2 tasks");
+    fails(bench.publish(message("t3", "boss", "w")), full, "too many unfinished tasks: the limit is 2");
     bench.send("t1", "w");
-    fails(bench.publish(message("t1", "boss", "w")), full, "2 messages");
+    fails(bench.publish(message("t1", "boss", "w")), full, "too many messages of the task `t1`: the limit is 2");
     let mut large = message("t2", "boss", "w");
     large.message.content = vec![text_part(&"x".repeat(280))];
     fails(bench.publish(large), full, "300 bytes");
@@ -560,4 +566,217 @@ fn a_broadcast_whose_copies_would_have_too_long_ids_is_refused() {
     let mut broadcast = message(&"t".repeat(200), "boss", "");
     broadcast.routing.subscriptions = vec!["tag".to_owned()];
     fails(bench.publish(broadcast), ErrorKind::InvalidArgument, "use a shorter `task_id`");
+}
+
+#[test]
+fn artifacts_of_an_earlier_attempt_are_aborted() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let first = bench.claim("w", "q").unwrap();
+    bench.advance(30_000);
+    let second = bench.claim("w", "q").unwrap();
+    bench.leased("w", "t", TaskState::Working, &second.lease_id).unwrap();
+    let put =
+        |lease: &str| Command::PutArtifact(PutArtifact { lease: Some(lease.to_owned()), ..put("w", "t", "a", "") });
+    fails(bench.run(put(&first.lease_id)), ErrorKind::Aborted, "attempt 2 of 3");
+    bench.run(put(&second.lease_id)).unwrap();
+    // After the end as well, where published agents send theirs.
+    bench.leased("w", "t", TaskState::Completed, &second.lease_id).unwrap();
+    fails(bench.run(put(&first.lease_id)), ErrorKind::Aborted, "attempt 2 of 3");
+    bench.run(put(&second.lease_id)).unwrap();
+}
+
+/// A part of the artifact `id`, which is appended.
+fn put(agent: &str, task: &str, id: &str, operation: &str) -> PutArtifact {
+    let artifact = Artifact { artifact_id: id.to_owned(), parts: vec![text_part("x")], ..Artifact::default() };
+    let update = TaskArtifactUpdateEvent {
+        task_id: task.to_owned(),
+        artifact: Some(artifact),
+        append: true,
+        ..TaskArtifactUpdateEvent::default()
+    };
+    let routing = AgentEventMetadata { from_agent_id: agent.to_owned(), ..AgentEventMetadata::default() };
+    PutArtifact { update, routing, operation: operation.to_owned(), ..PutArtifact::default() }
+}
+
+#[test]
+fn a_repeated_request_of_a_worker_changes_nothing() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let claim = |operation: &str| {
+        let (agent_id, queue) = ("w".to_owned(), "q".to_owned());
+        Command::Claim(Claim { agent_id, queue, operation: operation.to_owned(), ..Claim::default() })
+    };
+    let claimed = |reply: Reply| match reply {
+        Reply::Claimed(Some(claimed)) => (claimed.lease_id, claimed.attempt),
+        other => panic!("{other:?}"),
+    };
+    let first = claimed(bench.run(claim("c1")).unwrap());
+    assert_eq!(claimed(bench.run(claim("c1")).unwrap()), first);
+    assert_eq!(bench.run(claim("c2")), Ok(Reply::Claimed(None)));
+    let report = |bench: &mut Bench, state, operation: &str| {
+        let update = UpdateStatus { operation: operation.to_owned(), ..status("w", "t", state, Some(&first.0)) };
+        bench.run(Command::UpdateStatus(update)).map(published)
+    };
+    report(&mut bench, TaskState::Working, "o1").unwrap();
+    let progress = Progress {
+        agent_id: "w".to_owned(),
+        task_id: "t".to_owned(),
+        lease: Some(first.0.clone()),
+        operation: "o2".to_owned(),
+        ..Progress::default()
+    };
+    let until = Reply::Renewed(bench.now_ms + 30_000);
+    assert_eq!(bench.run(Command::Progress(progress.clone())), Ok(until.clone()));
+    let events = bench.events.len();
+    assert_eq!(bench.run(Command::Progress(progress)), Ok(until));
+    let put = Command::PutArtifact(put("w", "t", "a", "o3"));
+    let stored = published(bench.run(put.clone()).unwrap());
+    assert_eq!(published(bench.run(put.clone()).unwrap()), stored);
+    assert_eq!(bench.task("t").artifacts[0].parts.len(), 1);
+    let done = report(&mut bench, TaskState::Completed, "o4").unwrap();
+    assert_eq!(report(&mut bench, TaskState::Completed, "o4").unwrap(), done);
+    // Late, as well: it is not stored again.
+    assert_eq!(published(bench.run(put).unwrap()), stored);
+    assert_eq!(bench.events.len(), events + 2);
+    fails(report(&mut bench, TaskState::Completed, "o5"), ErrorKind::FailedPrecondition, "COMPLETED");
+}
+
+#[test]
+fn a_repeated_rejection_rejects_once() {
+    let mut bench = Bench::new(BrokerOptions::default());
+    bench.register("w", &["q"]);
+    bench.register("v", &["q"]);
+    bench.queue("t", "q");
+    let lease = bench.claim("w", "q").map(|claimed| claimed.lease_id);
+    let reject = Command::Reject(Reject {
+        agent_id: "w".to_owned(),
+        task_id: "t".to_owned(),
+        lease,
+        reason: RejectionReason::CapacityExceeded,
+        text: String::new(),
+        operation: "o1".to_owned(),
+    });
+    bench.run(reject.clone()).unwrap();
+    // Another worker has it already.
+    bench.claim("v", "q").unwrap();
+    bench.run(reject).unwrap();
+    let entry = bench.broker.task("t").unwrap();
+    assert_eq!((entry.worker.as_deref(), entry.rejections.len()), (Some("v"), 1));
+}
+
+#[test]
+fn progress_keeps_the_lease_of_the_task_and_begins_none() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    bench.status("w", "t", TaskState::Working).unwrap();
+    assert_eq!(bench.progress("w", "t", 0.5, ""), Ok(Reply::Renewed(0)));
+    bench.advance(24 * 3_600_000);
+    assert_eq!(bench.state("t"), TaskState::Working);
+    bench.queue("long", "q");
+    let claim = Claim {
+        agent_id: "w".to_owned(),
+        queue: "q".to_owned(),
+        lease: Some(Duration::from_secs(600)),
+        ..Claim::default()
+    };
+    bench.run(Command::Claim(claim)).unwrap();
+    bench.advance(1_000);
+    assert_eq!(bench.progress("w", "long", 0.5, ""), Ok(Reply::Renewed(bench.now_ms + 600_000)));
+}
+
+#[test]
+fn a_lease_is_from_1_ms_to_1_hour() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let claim = |lease: Duration| {
+        Command::Claim(Claim {
+            agent_id: "w".to_owned(),
+            queue: "q".to_owned(),
+            lease: Some(lease),
+            ..Claim::default()
+        })
+    };
+    for (lease, shown) in [
+        (Duration::ZERO, "invalid lease of 0 ms: use 1 to 3600000 ms"),
+        (Duration::from_millis(3_600_001), "invalid lease of 3600001 ms: use 1 to 3600000 ms"),
+        (Duration::MAX, "use 1 to 3600000 ms"),
+    ] {
+        fails(bench.run(claim(lease)), ErrorKind::InvalidArgument, shown);
+    }
+    let Ok(Reply::Claimed(Some(claimed))) = bench.run(claim(Duration::from_secs(3_600))) else { panic!("not claimed") };
+    assert_eq!(claimed.lease_until_ms, START + 3_600_000);
+    let renew = |ms| {
+        let (agent_id, task_id, duration) = ("w".to_owned(), "t".to_owned(), Some(Duration::from_millis(ms)));
+        Command::Renew(Renew { agent_id, task_id, lease: None, duration })
+    };
+    fails(bench.run(renew(3_600_001)), ErrorKind::InvalidArgument, "use 1 to 3600000 ms");
+}
+
+#[test]
+fn the_clock_of_a_worker_does_not_order_tasks() {
+    let mut bench = Bench::with(&["w"]);
+    bench.send("t", "w");
+    bench.advance(5);
+    let mut update = status("w", "t", TaskState::Working, None);
+    update.update.status.as_mut().unwrap().timestamp = Some(Timestamp { seconds: 4_000_000_000, nanos: 0 });
+    bench.run(Command::UpdateStatus(update)).unwrap();
+    let timestamp = bench.task("t").status.unwrap().timestamp.unwrap();
+    assert_eq!((timestamp.seconds, timestamp.nanos), ((START / 1_000) as i64, 5_000_000));
+}
+
+#[test]
+fn a_page_token_of_any_number_is_read() {
+    let mut bench = Bench::with(&["w"]);
+    (0..3).for_each(|number| bench.send(&format!("t{number}"), "w"));
+    let token = bench.broker.list(&ListTasks { page_size: 1, ..ListTasks::default() }).unwrap().next_page_token;
+    let mut bytes = URL_SAFE_NO_PAD.decode(&token).unwrap();
+    for (first, count) in [(0xff, 0), (0, 3)] {
+        bytes[..8].fill(first);
+        let page_token = URL_SAFE_NO_PAD.encode(&bytes);
+        let page = bench.broker.list(&ListTasks { page_token, ..ListTasks::default() }).unwrap();
+        assert_eq!((page.tasks.len(), page.next_page_token), (count, String::new()));
+    }
+    bytes.push(0);
+    for page_token in [URL_SAFE_NO_PAD.encode(&bytes), format!("{token}="), "\u{ff}".repeat(22), "x".repeat(1 << 20)] {
+        let invalid = bench.broker.list(&ListTasks { page_token, ..ListTasks::default() });
+        fails(invalid, ErrorKind::InvalidArgument, "invalid `page_token`");
+    }
+    fails(bench.broker.agent_page(0, "*"), ErrorKind::InvalidArgument, "invalid `page_token`");
+    fails(bench.broker.dead_letters("", 0, &token), ErrorKind::InvalidArgument, "another filter");
+}
+
+#[test]
+fn pages_are_bounded_by_size() {
+    let mut bench = Bench::with(&["w"]);
+    for number in 0..5 {
+        let mut publish = message(&format!("t{number}"), "boss", "w");
+        publish.message.content = vec![text_part(&"x".repeat(450 << 10))];
+        bench.publish(publish).unwrap();
+    }
+    let (mut request, mut counts) = (ListTasks::default(), Vec::new());
+    loop {
+        let page = bench.broker.list(&request).unwrap();
+        counts.push(page.tasks.len());
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(counts, [2, 2, 1]);
+    let recent = |after| bench.broker.recent(&RecentTasks { size: 100, after, ..RecentTasks::default() });
+    let (first, rest) = (recent(None), recent(Some((START, "t1".to_owned()))));
+    assert_eq!((first.tasks.len(), first.is_last, first.total), (2, false, 5));
+    assert_eq!((rest.tasks.len(), rest.is_last), (1, true));
+    for number in 0..10 {
+        let card = AgentCard { description: "x".repeat(255 << 10), ..AgentCard::default() };
+        let register = Register { agent_id: format!("a{number}"), card, ..Register::default() };
+        bench.run(Command::Register(register)).unwrap();
+    }
+    let first = bench.broker.agent_page(0, "").unwrap();
+    let rest = bench.broker.agent_page(0, &first.next_page_token).unwrap();
+    assert_eq!((first.agents.len(), rest.agents.len(), rest.next_page_token), (8, 3, String::new()));
+    let card = AgentCard { description: "x".repeat(257 << 10), ..AgentCard::default() };
+    let register = Register { agent_id: "large".to_owned(), card, ..Register::default() };
+    fails(bench.run(Command::Register(register)), ErrorKind::ResourceExhausted, "agent card is larger than 262144");
 }

@@ -21,7 +21,8 @@ pub(super) struct HubTaskFrames {
 
 impl HubTaskFrames {
     pub(super) fn new(task: Task, follower: TaskFollower) -> HubTaskFrames {
-        let follower = (!rests(task.status.state)).then_some(follower);
+        // A task that waited for its caller goes on once it is answered.
+        let follower = (!follower.was_settled()).then_some(follower);
         HubTaskFrames { first: Some(task), follower }
     }
 

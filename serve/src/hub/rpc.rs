@@ -147,7 +147,7 @@ impl HubCaller<'_> {
         let task = if returns {
             self.task(&id).await?
         } else {
-            task_of(self.hub.settled_task(&id, LONGEST_WAIT).await.map_err(broken)?)
+            task_of(self.hub.settled_task(&id, LONGEST_WAIT).await.map_err(broken)?.0)
         };
         Ok(self.version.sent(&task, wanted.history_length))
     }
@@ -281,7 +281,7 @@ impl HubCaller<'_> {
 }
 
 fn unexpected() -> RpcError {
-    RpcError::new(code::INTERNAL, A2aCode::Internal, "unexpected reply of the broker")
+    RpcError::new(code::INTERNAL, A2aCode::Internal, "internal error: unexpected broker reply")
 }
 
 /// Returns the JSON-RPC error for an error of the broker.

@@ -80,7 +80,7 @@ pub struct HubLimits {
     pub message: usize,
     /// The maximum number of connections of each port.
     pub connections: u32,
-    /// The maximum number of requests of a gRPC connection at one time, and of streams of the HTTP port.
+    /// The maximum number of open requests of a gRPC connection, and of open streams of the HTTP port.
     pub streams: u32,
 }
 
@@ -193,6 +193,7 @@ async fn talk(
     let stopped = async {
         let code = stop.await;
         is_draining.store(true, Ordering::Relaxed);
+        hub.drain();
         let _ = tokio::time::timeout(drain, no_leases(&hub)).await;
         code
     };

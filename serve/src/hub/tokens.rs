@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use axum::http::HeaderMap;
-use hub::broker::Caller;
+use hub::broker::{Caller, HUB};
 use hub::grpc::Authenticate;
 
 use crate::http::{AccessError, Token, TokenError, bearer_of};
@@ -36,6 +36,9 @@ pub enum TokenFileError {
     /// A token is invalid.
     #[error("line {0}: invalid token: {1}")]
     Invalid(usize, TokenError),
+    /// An id belongs to the hub.
+    #[error("line {0}: the agent id `{1}` is reserved")]
+    Reserved(usize, &'static str),
     /// An agent or a token is repeated.
     #[error("line {0}: the {1} is already used by an earlier line")]
     Repeated(usize, &'static str),
@@ -58,6 +61,9 @@ impl AgentTokens {
             let (Some(agent), Some(token), None) = (words.next(), words.next(), words.next()) else {
                 return Err(TokenFileError::Line(number));
             };
+            if agent == HUB {
+                return Err(TokenFileError::Reserved(number, HUB));
+            }
             if token.len() < MIN_LENGTH {
                 return Err(TokenFileError::Short(number));
             }
@@ -130,6 +136,7 @@ mod tests {
             ("# none\n", TokenFileError::Empty),
             ("anna\n", TokenFileError::Line(1)),
             ("\nanna 0123456789abcdef more\n", TokenFileError::Line(2)),
+            ("anna 0123456789abcdef\nhub 1123456789abcdef\n", TokenFileError::Reserved(2, "hub")),
             ("anna 0123456789abcde\n", TokenFileError::Short(1)),
             ("anna 0123456789abcdef\nanna 1123456789abcdef\n", TokenFileError::Repeated(2, "agent")),
             ("anna 0123456789abcdef\nben 0123456789abcdef\n", TokenFileError::Repeated(2, "token")),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hub::Hub;
 use hub::broker::BrokerOptions;
-use hub::grpc::routes;
+use hub::grpc::{LEASE, OPERATION, routes};
 use hub::proto::agenthub::agent_hub_client::AgentHubClient;
 use hub::proto::worker::RenewRequest;
 use hub::proto::worker::hub_worker_client::HubWorkerClient;
@@ -22,6 +22,7 @@ use tonic::codegen::{BoxFuture, Service, StdError, http};
 use tonic::service::Routes;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
+use uuid::Uuid;
 
 use super::HubClientCode;
 use super::renewal::{LeaseRenewal, RenewalRequests};
@@ -187,17 +188,40 @@ impl HubConnection {
         Ok(request)
     }
 
-    /// Sends a request, and retries while the hub cannot be reached.
-    pub(crate) async fn call<T, R, F>(&self, message: T, send: impl Fn(Request<T>) -> F) -> Result<R, Box<Raise>>
+    /// Sends a request, and retries while the hub cannot be reached. Every attempt has the same id, so that the hub does
+    /// not execute a request again whose response was lost. The lease is that of a task, if the message has no field for it.
+    pub(crate) async fn call<T, R, F>(
+        &self,
+        message: T,
+        lease: Option<&str>,
+        send: impl Fn(Request<T>) -> F,
+    ) -> Result<R, Box<Raise>>
     where
         T: Clone,
         F: Future<Output = Result<Response<R>, Status>>,
     {
+        let operation = format!("op_{}", Uuid::now_v7().simple());
+        let send = &send;
+        self.retry(|| {
+            let request = self.signed(message.clone()).and_then(|mut request| {
+                add(&mut request, OPERATION, &operation)?;
+                lease.map_or(Ok(()), |lease| add(&mut request, LEASE, lease))?;
+                Ok(request)
+            });
+            async move { send(request?).await.map(Response::into_inner) }
+        })
+        .await
+    }
+
+    /// Repeats an attempt while the hub cannot be reached, until the timeout of the connection.
+    pub(crate) async fn retry<R, F>(&self, attempt: impl Fn() -> F) -> Result<R, Box<Raise>>
+    where
+        F: Future<Output = Result<R, Status>>,
+    {
         let (begun, mut pause) = (Instant::now(), PAUSES.0);
         loop {
-            let sent = async { send(self.signed(message.clone())?).await };
-            let status = match sent.await {
-                Ok(response) => return Ok(response.into_inner()),
+            let status = match attempt().await {
+                Ok(response) => return Ok(response),
                 Err(status) => status,
             };
             if !is_transient(&status) || begun.elapsed() + pause > self.settings.timeout {
@@ -207,6 +231,13 @@ impl HubConnection {
             pause = (pause * 2).min(PAUSES.1);
         }
     }
+}
+
+/// Adds metadata to a request.
+pub(super) fn add<T>(request: &mut Request<T>, key: &'static str, text: &str) -> Result<(), Status> {
+    let value = text.parse().map_err(|_| Status::invalid_argument(format!("invalid metadata `{key}`")))?;
+    request.metadata_mut().insert(key, value);
+    Ok(())
 }
 
 /// Adds the token to a request.

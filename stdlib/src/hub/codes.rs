@@ -9,8 +9,8 @@ pub(crate) enum HubClientCode {
     Unreachable = "HARN-HUB-101", Error {
         title: "hub not reachable",
         meaning: "The URL is invalid, the server does not answer or is not a hub, or the connection was lost. Requests \
-            are sent again with growing pauses until the `timeout_ms` of `hub.connect` has passed (30 seconds by \
-            default), and streams resume from the last event. `harn serve hub` starts a hub.",
+            are retried with growing pauses until the `timeout_ms` of `hub.connect` has passed (30 seconds by \
+            default), and streams resume where they were lost. `harn serve hub` starts a hub.",
     },
     /// A request that the hub refuses.
     Refused = "HARN-HUB-102", Error {
@@ -24,25 +24,24 @@ pub(crate) enum HubClientCode {
     /// A lease that has ended.
     LeaseLost = "HARN-HUB-103", Error {
         title: "lease of a task lost",
-        meaning: "The worker did not renew its lease in time, or the hub was restarted, so that another attempt may be \
-            running. Stop the work on the task. `task.progress` and `task.renew` extend the lease, and `lease_ms` of \
+        meaning: "The worker did not renew its lease in time, so another attempt may be running. Stop the work on the task. `task.progress` and `task.renew` extend the lease, and `lease_ms` of \
             `tasks` and `claim` sets its duration.",
     },
     /// Credentials that the hub does not accept.
     Credentials = "HARN-HUB-104", Error {
         title: "hub rejected the credentials",
-        meaning: "The token is missing or unknown, or the agent may not act as another one. Pass the token of the agent \
+        meaning: "The token is missing or unknown, the agent acts as another one, or it does not take part in the task. Pass the token of the agent \
             with the option `token`, or better with `token_env`.",
     },
     /// A task that is not over in time.
     Timeout = "HARN-HUB-105", Error {
-        title: "task of a hub timed out",
+        title: "timed out waiting for a task",
         meaning: "`wait` or `request` reached its `timeout_ms`. The hub keeps the task. The error has `task_id`: wait for \
             it again, or cancel it with `cancel`.",
     },
     /// A connection that acts as no agent.
     NoAgent = "HARN-HUB-106", Error {
-        title: "connection to a hub without an agent",
+        title: "hub connection without an agent",
         meaning: "The hub must know which agent acts. Register it with `register`, or pass its id with the option \
             `agent` of `hub.connect` and `hub.local`. A connection acts as one agent: open another connection for \
             another one.",

@@ -1,15 +1,15 @@
 //! Streams of a hub: the tasks of an agent, and events. A stream that loses its connection resumes.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hub::grpc::CURSOR;
+use hub::proto::agenthub::AgentEvent;
 use hub::proto::agenthub::agent_event::Payload;
-use hub::proto::agenthub::{
-    AgentEvent, SubscribeToAgentEventsRequest, SubscribeToMessagesRequest, SubscribeToTasksRequest,
-};
-use hub::proto::worker::{ClaimRequest, RejectRequest, RejectionReason};
+use hub::proto::worker::subscribe_with_cursors_request::Selection;
+use hub::proto::worker::{ClaimRequest, EventWithCursor, RejectRequest, RejectionReason, SubscribeWithCursorsRequest};
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, Wait};
 use runtime::data::Data;
@@ -48,7 +48,7 @@ impl Claims {
             let request = ClaimRequest { wait, ..self.request.clone() };
             let response = self
                 .connection
-                .call(request, |r| {
+                .call(request, None, |r| {
                     let mut w = self.connection.worker();
                     async move { w.claim(r).await }
                 })
@@ -75,7 +75,7 @@ impl Claims {
         };
         let connection = &self.connection;
         connection
-            .call(request, |r| {
+            .call(request, None, |r| {
                 let mut w = connection.worker();
                 async move { w.reject(r).await }
             })
@@ -84,60 +84,59 @@ impl Claims {
     }
 }
 
-/// The events that a subscription selects.
-#[derive(Clone)]
-pub(crate) enum Selection {
-    Messages(SubscribeToMessagesRequest),
-    Tasks(SubscribeToTasksRequest),
-    Events(SubscribeToAgentEventsRequest),
-}
-
 /// A subscription to events.
 pub(crate) struct HubSubscription {
-    pub(crate) connection: Rc<HubConnection>,
-    pub(crate) selection: Selection,
-    /// The event after which it resumes.
-    pub(crate) cursor: Option<String>,
-    pub(crate) open: Option<Streaming<AgentEvent>>,
+    connection: Rc<HubConnection>,
+    selection: Selection,
+    /// Place after which it resumes; empty if it has none.
+    cursor: String,
+    open: Option<Streaming<EventWithCursor>>,
+    received: ReceivedEvents,
 }
 
 impl HubSubscription {
-    /// Opens it, so that what happens from now on is in it.
-    pub(crate) async fn open(&mut self) -> Result<(), Status> {
-        let mut client = self.connection.hub();
-        let cursor = self.cursor.clone();
-        let response: Response<Streaming<AgentEvent>> = match self.selection.clone() {
-            Selection::Messages(request) => client.subscribe_to_messages(self.resumed(request, cursor)?).await?,
-            Selection::Tasks(request) => client.subscribe_to_tasks(self.resumed(request, cursor)?).await?,
-            Selection::Events(request) => client.subscribe_to_agent_events(self.resumed(request, cursor)?).await?,
-        };
-        self.open = Some(response.into_inner());
-        Ok(())
+    /// Opens a subscription, so that what happens from now on, or after a cursor, is in it.
+    pub(crate) async fn open(
+        connection: Rc<HubConnection>,
+        selection: Selection,
+        cursor: Option<String>,
+    ) -> Result<HubSubscription, Box<Raise>> {
+        let cursor = cursor.unwrap_or_default();
+        let received = ReceivedEvents::default();
+        let mut subscription = HubSubscription { connection, selection, cursor, open: None, received };
+        subscription.open = Some(subscription.connection.retry(|| subscription.begin()).await?);
+        Ok(subscription)
     }
 
-    fn resumed<T>(&self, message: T, cursor: Option<String>) -> Result<tonic::Request<T>, Status> {
-        let mut request = self.connection.signed(message)?;
-        if let Some(cursor) = cursor {
-            let value = cursor.parse().map_err(|_| Status::invalid_argument("invalid cursor"))?;
-            request.metadata_mut().insert(CURSOR, value);
-        }
-        Ok(request)
+    async fn begin(&self) -> Result<Streaming<EventWithCursor>, Status> {
+        let (selection, cursor) = (Some(self.selection.clone()), self.cursor.clone());
+        let request = self.connection.signed(SubscribeWithCursorsRequest { selection, cursor })?;
+        self.connection.worker().subscribe_with_cursors(request).await.map(Response::into_inner)
     }
 
     async fn next(&mut self) -> Result<Data, Box<Raise>> {
         let mut pause = PAUSES.0;
         loop {
             let received = match &mut self.open {
-                None => match self.open().await {
-                    Ok(()) => continue,
+                None => match self.begin().await {
+                    Ok(open) => {
+                        self.open = Some(open);
+                        continue;
+                    }
                     Err(status) => Err(status),
                 },
                 Some(open) => open.message().await,
             };
             match received {
-                Ok(Some(event)) => {
-                    self.cursor = Some(event.event_id.clone());
-                    return Ok(shown_event(event));
+                Ok(Some(EventWithCursor { event, cursor, sequence, complete })) => {
+                    pause = PAUSES.0;
+                    self.cursor.clone_from(&cursor);
+                    // The first message has only the cursor of the beginning.
+                    if let Some(event) = event
+                        && self.received.is_new(sequence, complete)
+                    {
+                        return Ok(shown_event(event, cursor));
+                    }
                 }
                 // A hub ends a stream with a status; a proxy may end it without.
                 Ok(None) => {
@@ -150,7 +149,7 @@ impl HubSubscription {
                     if let Some(cursor) =
                         status.metadata().get(CURSOR).filter(|_| status.code() == Code::ResourceExhausted)
                     {
-                        self.cursor = cursor.to_str().ok().map(ToOwned::to_owned);
+                        cursor.to_str().unwrap_or_default().clone_into(&mut self.cursor);
                     } else if is_transient(&status) {
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(PAUSES.1);
@@ -163,8 +162,23 @@ impl HubSubscription {
     }
 }
 
+/// The events of a subscription that arrived before others which happened earlier. After a lost connection the hub sends
+/// them again.
+#[derive(Default)]
+struct ReceivedEvents(BTreeSet<u64>);
+
+impl ReceivedEvents {
+    /// Notes an event, and returns whether it arrives for the first time. Everything up to `complete` has arrived.
+    fn is_new(&mut self, sequence: u64, complete: u64) -> bool {
+        let is_new = self.0.insert(sequence);
+        // The subscription never asks again for what is complete.
+        self.0 = self.0.split_off(&complete.saturating_add(1));
+        is_new
+    }
+}
+
 /// Returns an event as scripts read it.
-fn shown_event(event: AgentEvent) -> Data {
+fn shown_event(event: AgentEvent, cursor: String) -> Data {
     let routing = event.routing.unwrap_or_default();
     let data = match event.payload {
         Some(Payload::Message(message)) => {
@@ -210,7 +224,8 @@ fn shown_event(event: AgentEvent) -> Data {
     };
     data.with("type", routing.event_type.into())
         .with("from", routing.from_agent_id.into())
-        .with("cursor", event.event_id.into())
+        .with("event_id", event.event_id.into())
+        .with("cursor", cursor.into())
 }
 
 /// The source of a stream.
@@ -250,5 +265,30 @@ impl HostObject for HubStream {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReceivedEvents;
+
+    #[test]
+    fn an_event_that_arrives_again_after_a_lost_connection_is_skipped_once() {
+        let mut received = ReceivedEvents::default();
+        // The urgent event 3 arrives before 1 and 2.
+        assert!(received.is_new(3, 0));
+        // The hub is lost, and sends everything after 0 again.
+        assert!(received.is_new(1, 1));
+        assert!(received.is_new(2, 2));
+        assert!(!received.is_new(3, 3));
+        assert!(received.is_new(4, 4));
+        assert!(received.0.is_empty(), "nothing is kept that cannot arrive again");
+    }
+
+    #[test]
+    fn a_task_that_is_delivered_again_on_purpose_is_new() {
+        let mut received = ReceivedEvents::default();
+        assert!(received.is_new(5, 9));
+        assert!(received.is_new(5, 9));
     }
 }

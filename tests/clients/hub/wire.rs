@@ -40,14 +40,14 @@ impl Clients {
         Clients { published: AgentHubClient::new(channel.clone()), workers: HubWorkerClient::new(channel) }
     }
 
-    async fn register(&mut self, agent: &str) {
+    pub(super) async fn register(&mut self, agent: &str) {
         let card = AgentCard { name: agent.to_owned(), ..AgentCard::default() };
         let request = RegisterAgentRequest { agent_card: Some(card), ..RegisterAgentRequest::default() };
         let response = self.published.register_agent(request).await.unwrap().into_inner();
         assert!(response.success, "{}", response.error);
     }
 
-    async fn publish(&mut self, request: PublishMessageRequest) {
+    pub(super) async fn publish(&mut self, request: PublishMessageRequest) {
         let response = self.published.publish_message(request).await.unwrap().into_inner();
         assert!(response.success, "{}", response.error);
     }
@@ -63,7 +63,7 @@ impl Clients {
     }
 
     /// Waits for a task of a queue for at most 20 s.
-    async fn claim(&mut self, agent: &str, queue: &str) -> Claim {
+    pub(super) async fn claim(&mut self, agent: &str, queue: &str) -> Claim {
         let (agent_id, queue) = (agent.to_owned(), queue.to_owned());
         let request = ClaimRequest { agent_id, queue, wait: Some(seconds(20)), ..ClaimRequest::default() };
         self.workers.claim(request).await.unwrap().into_inner().claim.expect("a task")
@@ -164,7 +164,7 @@ async fn a_task_that_loses_every_worker_is_a_dead_letter() {
     }
     let [letter] = letters.as_slice() else { panic!("{letters:?}") };
     assert_eq!((letter.queue.as_str(), letter.attempts), ("doomed", 2));
-    assert_eq!(letter.reason, "dead letter after 2 attempts: worker `w2` lost: expired lease");
+    assert_eq!(letter.reason, "dead letter after 2 attempts: worker `w2` lost: its lease expired");
     assert_eq!(letter.task.as_ref().unwrap().id, "t1");
     assert!(clients.workers.list_dead_letters(list("other")).await.unwrap().into_inner().dead_letters.is_empty());
     let get = GetTaskRequest { task_id: "t1".to_owned(), history_length: 0 };
@@ -193,16 +193,16 @@ async fn a_connection_beyond_the_limit_waits_for_another_one_to_close() {
     let mut first = Clients::connect(&hub.grpc).await.unwrap();
     let mut second = Clients::connect(&hub.grpc).await.unwrap();
     for clients in [&mut first, &mut second] {
-        clients.workers.list_agents(ListAgentsRequest {}).await.unwrap();
+        clients.workers.list_agents(ListAgentsRequest::default()).await.unwrap();
     }
     let address = hub.grpc.clone();
     let third = tokio::spawn(async move {
         let mut third = Clients::connect(&address).await.unwrap();
-        third.workers.list_agents(ListAgentsRequest {}).await
+        third.workers.list_agents(ListAgentsRequest::default()).await
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(!third.is_finished(), "a third connection is served");
-    first.workers.list_agents(ListAgentsRequest {}).await.unwrap();
+    first.workers.list_agents(ListAgentsRequest::default()).await.unwrap();
     drop(second);
     timeout(Duration::from_secs(30), third).await.expect("the third connection is served").unwrap().unwrap();
     assert_eq!(hub.stop(), Some(143));
@@ -273,7 +273,7 @@ async fn tls_serves_clients_that_trust_the_authority_of_the_certificate() {
     // A client without TLS gets no response.
     let plain = async {
         let mut clients = Clients::connect(&hub.grpc).await.map_err(|error| Status::unavailable(error.to_string()))?;
-        clients.workers.list_agents(ListAgentsRequest {}).await
+        clients.workers.list_agents(ListAgentsRequest::default()).await
     };
     assert!(timeout(Duration::from_secs(30), plain).await.expect("the connection is closed").is_err());
     assert_eq!(hub.stop(), Some(143));

@@ -11,7 +11,7 @@ use super::{HUB, Step, from};
 /// Maximum number of finished tasks that one command drops.
 const MOST_FORGOTTEN: usize = 1_000;
 /// Maximum number of timers that one command handles, so that no caller waits long.
-const MOST_TIMERS: usize = 10_000;
+const MOST_TIMERS: usize = 1_000;
 
 impl Step<'_> {
     /// Handles everything that is due.
@@ -30,7 +30,7 @@ impl Step<'_> {
                     self.broker.counters.deadlines_exceeded += 1;
                     self.broker_status(&task_id, TaskState::Failed, "deadline exceeded".to_owned(), None, false);
                 }
-                TimerKind::Lease => self.lose(&task_id, "expired lease"),
+                TimerKind::Lease => self.lose(&task_id, "its lease expired"),
                 TimerKind::Redelivery => self.redeliver(task_id, at_ms, number),
             }
         }
@@ -61,7 +61,13 @@ impl Step<'_> {
             return;
         }
         let trace = entry.trace.clone();
-        let requeued = RequeuedTask { task_id: task_id.to_owned(), agent_id: worker, reason, rejected: false };
+        let requeued = RequeuedTask {
+            task_id: task_id.to_owned(),
+            agent_id: worker,
+            reason,
+            rejected: false,
+            operation_id: String::new(),
+        };
         self.emit(from(HUB), trace, ChangeKind::TaskRequeued(requeued));
         self.aggregate(task_id);
     }

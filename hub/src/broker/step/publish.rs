@@ -84,7 +84,7 @@ impl Step<'_> {
         let options = &self.broker.options;
         if entry.task.history.len() >= options.max_history {
             return Err(BrokerError::limit(format!(
-                "the task `{id}` has {} messages, which is the limit",
+                "too many messages of the task `{id}`: the limit is {}",
                 options.max_history
             )));
         }
@@ -106,7 +106,7 @@ impl Step<'_> {
         for copy in open {
             let id = runtime::ids::shortened(&copy.task.id);
             if copy.task.history.len() >= most {
-                return Err(BrokerError::limit(format!("the task `{id}` has {most} messages, which is the limit")));
+                return Err(BrokerError::limit(format!("too many messages of the task `{id}`: the limit is {most}")));
             }
             self.broker.check_size(copy.bytes, length, &id)?;
             if (messages.len() + 1).saturating_mul(length) > MOST_COPIED {
@@ -188,7 +188,7 @@ impl Step<'_> {
         };
         if !routing.to_agent_id.is_empty() {
             if !plan.queue.is_empty() {
-                return Err(BrokerError::invalid("`metadata.queue` and `routing.to_agent_id` exclude each other"));
+                return Err(BrokerError::invalid("`metadata.queue` and `routing.to_agent_id` are mutually exclusive"));
             }
             self.check_known(&routing.to_agent_id)?;
             plan.targets.push(routing.to_agent_id.clone());
@@ -204,10 +204,7 @@ impl Step<'_> {
         let open = self.broker.tasks.len() - self.broker.finished.len();
         let copies = if plan.is_broadcast { plan.targets.len() } else { 0 };
         if open + 1 + copies > options.max_tasks {
-            return Err(BrokerError::limit(format!(
-                "{} tasks are not finished, which is the limit",
-                options.max_tasks
-            )));
+            return Err(BrokerError::limit(format!("too many unfinished tasks: the limit is {}", options.max_tasks)));
         }
         Ok(plan)
     }
@@ -222,7 +219,7 @@ impl Step<'_> {
         }
         if targets.len() > most {
             return Err(BrokerError::limit(format!(
-                "the broadcast matches {} agents; the limit is {most}",
+                "too many copies of the broadcast: {} agents match, the limit is {most}",
                 targets.len()
             )));
         }

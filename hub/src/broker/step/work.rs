@@ -30,12 +30,16 @@ impl Step<'_> {
         check_id("agent_id", &claim.agent_id)?;
         act_as(caller, &claim.agent_id)?;
         check_length("queue", &claim.queue)?;
+        check_length("hub-operation", &claim.operation)?;
         let lease_ms = self.lease_ms(claim.lease, self.broker.options.lease_ms)?;
         let worker = &claim.agent_id;
         let key = match claim.queue.is_empty() || claim.queue == *worker {
             true => Assignment::Inbox(worker.clone()),
             false => Assignment::Queue(claim.queue.clone()),
         };
+        if let Some(repeated) = self.claimed_before(worker, claim) {
+            return Ok(Reply::Claimed(Some(Box::new(repeated))));
+        }
         let done_ms = claim.estimate.map(|estimate| self.now_ms.saturating_add(millis(estimate)));
         let tasks = &self.broker.tasks;
         let Some(queue) = self.broker.queues.get_mut(&key) else { return Ok(Reply::Claimed(None)) };
@@ -54,28 +58,28 @@ impl Step<'_> {
         let Some(number) = chosen else {
             let Some(task_id) = impossible else { return Ok(Reply::Claimed(None)) };
             let id = runtime::ids::shortened(&task_id);
-            let text = format!("DEADLINE_IMPOSSIBLE: the estimate ends after the deadline of the task `{id}`");
+            let text = format!("DEADLINE_IMPOSSIBLE: the estimate exceeds the deadline of the task `{id}`");
             return Err(BrokerError::new(ErrorKind::DeadlineImpossible, text));
         };
         let Some(task_id) = self.broker.order.get(&number).cloned() else { return Ok(Reply::Claimed(None)) };
-        self.take(&task_id, worker, lease_ms)?;
+        self.take(&task_id, worker, lease_ms, &claim.operation)?;
         let entry = self.broker.task(&task_id).ok_or_else(|| BrokerError::not_found("task", &task_id))?;
-        Ok(Reply::Claimed(Some(Box::new(ClaimedTask {
-            task: entry.with_history(0),
-            queue: claim.queue.clone(),
-            attempt: entry.attempt,
-            max_attempts: entry.max_attempts,
-            lease_id: entry.lease_id.clone(),
-            lease_until_ms: entry.lease_until_ms.unwrap_or(0),
-            deadline_ms: entry.deadline_ms,
-            resume_token: entry.resume_token.clone(),
-            routing: entry.routing.clone(),
-            trace: entry.trace.clone(),
-        }))))
+        Ok(Reply::Claimed(Some(Box::new(claimed(entry, claim)))))
+    }
+
+    /// Returns the task that the same claim has leased before, if the worker still has it.
+    fn claimed_before(&self, worker: &str, claim: &Claim) -> Option<ClaimedTask> {
+        if claim.operation.is_empty() {
+            return None;
+        }
+        let held = self.broker.held.get(worker)?;
+        let mut tasks = held.iter().filter_map(|number| self.broker.tasks.get(self.broker.order.get(number)?));
+        let entry = tasks.find(|entry| entry.claim_operation == claim.operation)?;
+        Some(claimed(entry, claim))
     }
 
     /// Records a new attempt. A lease of 0 ms does not end by time.
-    fn take(&mut self, task_id: &str, agent_id: &str, lease_ms: u64) -> Result<(), BrokerError> {
+    fn take(&mut self, task_id: &str, agent_id: &str, lease_ms: u64, operation: &str) -> Result<(), BrokerError> {
         let entry = self.broker.task(task_id).ok_or_else(|| BrokerError::not_found("task", task_id))?;
         let claimed = ClaimedBy {
             task_id: task_id.to_owned(),
@@ -84,6 +88,7 @@ impl Step<'_> {
             lease_id: format!("lease_{}", (self.ids)()),
             lease_until_ms: if lease_ms == 0 { 0 } else { self.now_ms.saturating_add(lease_ms) },
             lease_ms,
+            operation_id: operation.to_owned(),
         };
         let trace = entry.trace.clone();
         self.emit(from(agent_id), trace, ChangeKind::TaskClaimed(claimed));
@@ -110,6 +115,7 @@ impl Step<'_> {
             lease_id: entry.lease_id.clone(),
             lease_ms: self.lease_ms(renew.duration, usual)?,
             lease_until_ms: 0,
+            operation_id: String::new(),
         };
         let lease_until_ms = self.now_ms.saturating_add(renewed.lease_ms);
         self.emit(from(&renew.agent_id), trace, ChangeKind::LeaseRenewed(ClaimedBy { lease_until_ms, ..renewed }));
@@ -120,7 +126,7 @@ impl Step<'_> {
         let lease_ms = given.map_or(usual, millis);
         let most = self.broker.options.max_lease_ms;
         if !(1..=most).contains(&lease_ms) {
-            return Err(BrokerError::invalid(format!("the lease is {lease_ms} ms; it must be from 1 to {most} ms")));
+            return Err(BrokerError::invalid(format!("invalid lease of {lease_ms} ms: use 1 to {most} ms")));
         }
         Ok(lease_ms)
     }
@@ -128,10 +134,16 @@ impl Step<'_> {
     pub(super) fn progress(&mut self, caller: &Caller, progress: Progress) -> Result<Reply, BrokerError> {
         act_as(caller, &progress.agent_id)?;
         if !(0.0..=1.0).contains(&progress.portion) {
-            return Err(BrokerError::invalid(format!("`portion` is not from 0 to 1: {}", progress.portion)));
+            return Err(BrokerError::invalid(format!("`portion` must be from 0 to 1, found {}", progress.portion)));
         }
         if progress.resume_token.len() > MOST_TEXT {
             return Err(BrokerError::limit(format!("`resume_token` is longer than {MOST_TEXT} bytes")));
+        }
+        check_length("hub-operation", &progress.operation)?;
+        if let Some(entry) = self.broker.task(&progress.task_id)
+            && entry.done(&progress.operation).is_some()
+        {
+            return Ok(Reply::Renewed(entry.lease_until_ms.unwrap_or(0)));
         }
         let entry = self.open_task(&progress.task_id, TaskState::Working)?;
         check_holder(entry, &progress.agent_id, progress.lease.as_deref())?;
@@ -151,7 +163,7 @@ impl Step<'_> {
         self.broker.check_size(entry.bytes, data.encoded_len(), &runtime::ids::shortened(&progress.task_id))?;
         let message_id = format!("msg_{}", (self.ids)());
         let text = format!("{:.0} % done", progress.portion * 100.0);
-        let message = payload::notice(message_id.clone(), &progress.task_id, &context_id, text, Some(data));
+        let message = payload::notice(message_id, &progress.task_id, &context_id, text, Some(data));
         let status = TaskStatus {
             state: TaskState::Working as i32,
             update: Some(message),
@@ -164,11 +176,12 @@ impl Step<'_> {
             resume_token: progress.resume_token,
             lease_until_ms,
             dead_letter: false,
+            operation_id: progress.operation,
         };
         let routing = AgentEventMetadata { event_type: "task.progress".to_owned(), ..from(&progress.agent_id) };
-        let event_id = self.emit(routing, trace, ChangeKind::StatusChanged(changed));
+        self.emit(routing, trace, ChangeKind::StatusChanged(changed));
         self.aggregate(&progress.task_id);
-        Ok(Reply::Published(PublishReceipt { event_id, message_id, task_id: progress.task_id }))
+        Ok(Reply::Renewed(lease_until_ms))
     }
 
     pub(super) fn update_status(&mut self, caller: &Caller, mut given: UpdateStatus) -> Result<Reply, BrokerError> {
@@ -177,7 +190,7 @@ impl Step<'_> {
         let task_id = given.update.task_id.clone();
         check_id("task_id", &task_id)?;
         let Some(mut status) = given.update.status.take() else {
-            return Err(BrokerError::invalid("`update.status` is missing"));
+            return Err(BrokerError::invalid("missing `update.status`"));
         };
         let to = match TaskState::try_from(status.state) {
             Ok(TaskState::Unspecified) | Err(_) => {
@@ -187,11 +200,16 @@ impl Step<'_> {
         };
         let message_id = status.update.as_ref().map_or(String::new(), |message| message.message_id.clone());
         check_length("message_id", &message_id)?;
+        check_length("hub-operation", &given.operation)?;
         let entry = self.broker.task(&task_id).ok_or_else(|| BrokerError::not_found("task", &task_id))?;
         if let Some(first) = self.repeated(&agent, &message_id)
             && first.task_id == task_id
         {
             return Ok(Reply::Published(first));
+        }
+        if let Some(event_id) = entry.done(&given.operation) {
+            let event_id = event_id.to_owned();
+            return Ok(Reply::Published(PublishReceipt { event_id, message_id, task_id }));
         }
         let lease = given.lease.as_deref().filter(|lease| !lease.is_empty());
         if lease.is_some() {
@@ -228,11 +246,12 @@ impl Step<'_> {
             check_transition(entry, if is_rejection { TaskState::Rejected } else { to }, Actor::Worker)?;
             let size = status.encoded_len();
             self.broker.check_size(entry.bytes, size, &runtime::ids::shortened(&task_id))?;
-            status.timestamp.get_or_insert_with(|| payload::timestamp(self.now_ms));
+            // The clocks of agents differ, and the order of the tasks is that of their times.
+            status.timestamp = Some(payload::timestamp(self.now_ms));
             let event_id = if is_rejection {
                 let reason = payload::rejection_reason(status.update.as_ref()).unwrap_or("UNSPECIFIED").to_owned();
                 status.state = TaskState::Rejected as i32;
-                self.reject_by(&agent, &task_id, &reason, status)
+                self.reject_by(&agent, &task_id, &reason, status, given.operation)
             } else {
                 self.worker_status(&agent, &task_id, status, given)?
             };
@@ -252,7 +271,7 @@ impl Step<'_> {
         given: UpdateStatus,
     ) -> Result<String, BrokerError> {
         if self.broker.task(task_id).is_some_and(|entry| entry.worker.is_none()) {
-            self.take(task_id, agent, 0)?;
+            self.take(task_id, agent, 0, "")?;
         }
         let entry = self.broker.task(task_id).ok_or_else(|| BrokerError::not_found("task", task_id))?;
         let lease_until_ms = self.lease_end(entry, status.state());
@@ -265,6 +284,7 @@ impl Step<'_> {
             resume_token,
             lease_until_ms,
             dead_letter: false,
+            operation_id: given.operation,
         };
         let event_id = self.emit(given.routing, given.trace, ChangeKind::StatusChanged(changed));
         self.aggregate(task_id);
@@ -286,10 +306,14 @@ impl Step<'_> {
         check_id("agent_id", &reject.agent_id)?;
         act_as(caller, &reject.agent_id)?;
         if reject.reason == RejectionReason::Unspecified {
-            return Err(BrokerError::invalid("the rejection reason is missing"));
+            return Err(BrokerError::invalid("missing `reason`"));
         }
         if reject.text.len() > MOST_TEXT {
             return Err(BrokerError::limit(format!("`text` is longer than {MOST_TEXT} bytes")));
+        }
+        check_length("hub-operation", &reject.operation)?;
+        if self.broker.task(&reject.task_id).is_some_and(|entry| entry.done(&reject.operation).is_some()) {
+            return self.task_reply(&reject.task_id);
         }
         let message_id = format!("msg_{}", (self.ids)());
         let entry = self.open_task(&reject.task_id, TaskState::Rejected)?;
@@ -309,18 +333,26 @@ impl Step<'_> {
             update: Some(message),
             timestamp: Some(payload::timestamp(self.now_ms)),
         };
-        self.reject_by(agent, &reject.task_id, reason, status);
+        self.reject_by(agent, &reject.task_id, reason, status, reject.operation.clone());
         self.task_reply(&reject.task_id)
     }
 
     /// Rejects a task on behalf of an agent: a competitive one goes to the next candidate. Returns the id of the event.
-    fn reject_by(&mut self, agent: &str, task_id: &str, reason: &str, status: TaskStatus) -> String {
+    fn reject_by(
+        &mut self,
+        agent: &str,
+        task_id: &str,
+        reason: &str,
+        status: TaskStatus,
+        operation_id: String,
+    ) -> String {
         self.broker.counters.rejected += 1;
         let Some(entry) = self.broker.task(task_id) else { return String::new() };
         let trace = entry.trace.clone();
         if !matches!(entry.assignment, Assignment::Queue(_)) {
+            let task = task_id.to_owned();
             let changed =
-                ChangedStatus { task_id: task_id.to_owned(), status: Some(status), ..ChangedStatus::default() };
+                ChangedStatus { task_id: task, status: Some(status), operation_id, ..ChangedStatus::default() };
             let event_id = self.emit(from(agent), trace, ChangeKind::StatusChanged(changed));
             self.aggregate(task_id);
             return event_id;
@@ -330,8 +362,13 @@ impl Step<'_> {
             Some(text) => format!("{reason}: {text}"),
             None => reason.to_owned(),
         };
-        let requeued =
-            RequeuedTask { task_id: task_id.to_owned(), agent_id: agent.to_owned(), reason: text, rejected: true };
+        let requeued = RequeuedTask {
+            task_id: task_id.to_owned(),
+            agent_id: agent.to_owned(),
+            reason: text,
+            rejected: true,
+            operation_id,
+        };
         let event_id = self.emit(from(agent), trace, ChangeKind::TaskRequeued(requeued));
         self.end_if_rejected_by_all(task_id);
         event_id
@@ -364,14 +401,20 @@ impl Step<'_> {
         let update = given.update;
         check_id("task_id", &update.task_id)?;
         let entry = self.broker.task(&update.task_id).ok_or_else(|| BrokerError::not_found("task", &update.task_id))?;
-        let Some(mut artifact) = update.artifact else { return Err(BrokerError::invalid("`artifact` is missing")) };
+        check_length("hub-operation", &given.operation)?;
+        if let Some(event_id) = entry.done(&given.operation) {
+            let (event_id, task_id) = (event_id.to_owned(), update.task_id);
+            return Ok(Reply::Published(PublishReceipt { event_id, message_id: String::new(), task_id }));
+        }
+        let Some(mut artifact) = update.artifact else { return Err(BrokerError::invalid("missing `artifact`")) };
         check_length("artifact_id", &artifact.artifact_id)?;
         if artifact.artifact_id.is_empty() {
             if update.append {
-                return Err(BrokerError::invalid("`artifact_id` is missing; parts are appended to a known artifact"));
+                return Err(BrokerError::invalid("missing `artifact_id`: parts are appended to a known artifact"));
             }
             artifact.artifact_id = format!("artifact_{}", (self.ids)());
         }
+        check_lease(entry, &agent, given.lease.as_deref())?;
         // Published agents send the artifact after they have completed the task.
         let is_late = entry.state() == TaskState::Completed && entry.last_worker == agent;
         if !is_late {
@@ -384,7 +427,7 @@ impl Step<'_> {
         }
         let is_known = entry.task.artifacts.iter().any(|known| known.artifact_id == artifact.artifact_id);
         if !is_known && entry.task.artifacts.len() >= MOST_ARTIFACTS {
-            return Err(BrokerError::limit(format!("the task has {MOST_ARTIFACTS} artifacts, which is the limit")));
+            return Err(BrokerError::limit(format!("too many artifacts: the limit is {MOST_ARTIFACTS}")));
         }
         self.broker.check_size(entry.bytes, artifact.encoded_len(), &runtime::ids::shortened(&update.task_id))?;
         let lease_until_ms = self.lease_end(entry, entry.state());
@@ -395,9 +438,26 @@ impl Step<'_> {
             last_chunk: update.last_chunk,
             metadata: update.metadata,
             lease_until_ms,
+            operation_id: given.operation,
         };
         let event_id = self.emit(given.routing, given.trace, ChangeKind::ArtifactChanged(changed));
         Ok(Reply::Published(PublishReceipt { event_id, message_id: String::new(), task_id: update.task_id }))
+    }
+}
+
+/// Returns a task with its lease, for the worker that has it.
+fn claimed(entry: &TaskEntry, claim: &Claim) -> ClaimedTask {
+    ClaimedTask {
+        task: entry.with_history(0),
+        queue: claim.queue.clone(),
+        attempt: entry.attempt,
+        max_attempts: entry.max_attempts,
+        lease_id: entry.lease_id.clone(),
+        lease_until_ms: entry.lease_until_ms.unwrap_or(0),
+        deadline_ms: entry.deadline_ms,
+        resume_token: entry.resume_token.clone(),
+        routing: entry.routing.clone(),
+        trace: entry.trace.clone(),
     }
 }
 
@@ -448,7 +508,7 @@ fn lease_ended(entry: &TaskEntry) -> BrokerError {
 
 fn held_by_other(entry: &TaskEntry) -> BrokerError {
     let id = runtime::ids::shortened(&entry.task.id);
-    BrokerError::new(ErrorKind::FailedPrecondition, format!("another worker has the task `{id}`"))
+    BrokerError::new(ErrorKind::FailedPrecondition, format!("another worker holds the task `{id}`"))
 }
 
 fn rejection(message_id: String, entry: &TaskEntry, agent: &str, reason: &str, text: &str) -> Message {

@@ -7,8 +7,8 @@ use crate::hub::bounds;
 use crate::hub::client::incomplete;
 use crate::hub::convert::{message_to_proto, milliseconds, task_of};
 use crate::hub::renewal::RENEW_FOR;
-use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, Selection, WAIT};
-use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue, of_status};
+use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, WAIT};
+use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue};
 use crate::lint;
 use crate::options::OptionReader;
 use crate::rfc3339;
@@ -20,6 +20,7 @@ use hub::proto::agenthub::{
     AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, Priority, PublishMessageRequest,
     RegisterAgentRequest, SubscribeToAgentEventsRequest, SubscribeToMessagesRequest, SubscribeToTasksRequest,
 };
+use hub::proto::worker::subscribe_with_cursors_request::Selection;
 use hub::proto::worker::{
     ClaimRequest, ListAgentsRequest, ListDeadLettersRequest, UnregisterAgentRequest, WaitRequest,
 };
@@ -79,6 +80,9 @@ lang::builtins! { "<hub>" =>
 /// The default timeout of a task, in milliseconds.
 const TASK_TIMEOUT_MS: u64 = 600_000;
 
+/// The number of agents that one request lists.
+const AGENTS: i32 = 500;
+
 /// Returns the connection in the first argument, if the others are not too large.
 fn connection(cx: &Cx<'_>, args: &[Value]) -> Result<Rc<HubConnection>, Box<Raise>> {
     let Some(hub) = args.first().and_then(Value::as_host::<HubValue>) else {
@@ -105,7 +109,10 @@ where
 /// Sends a request to a service of the hub.
 macro_rules! ask {
     ($hub:expr, $service:ident.$method:ident, $message:expr) => {
-        $hub.call($message, |request| {
+        ask!($hub, $service.$method, $message, None)
+    };
+    ($hub:expr, $service:ident.$method:ident, $message:expr, $lease:expr) => {
+        $hub.call($message, $lease, |request| {
             let mut client = $hub.$service();
             async move { client.$method(request).await }
         })
@@ -312,12 +319,13 @@ async fn settled(hub: &HubConnection, task_id: String, timeout_ms: u64) -> Resul
     loop {
         let left = end.saturating_duration_since(Instant::now()).min(WAIT);
         let wait = prost_types::Duration::try_from(left).ok();
-        let task = task_of(ask!(hub, worker.wait, WaitRequest { task_id: task_id.clone(), wait })?);
-        if task.status.state.is_terminal() || task.status.state.is_interrupted() {
+        let response = ask!(hub, worker.wait, WaitRequest { task_id: task_id.clone(), wait })?;
+        let task = task_of(response.task.ok_or_else(|| lacks(hub, "task"))?);
+        if response.settled {
             return Ok(to_value(&shown::of_task(&task)));
         }
         if Instant::now() >= end {
-            let message = format!("the task is {} after {timeout_ms} ms", task.status.state);
+            let message = format!("timed out after {timeout_ms} ms: the task is still {}", task.status.state);
             return Err(Raise::error(HubClientCode::Timeout, message)
                 .field("task_id", task_id.as_str())
                 .help("allow more time with `timeout_ms`, or wait for it again with `wait`"));
@@ -372,9 +380,7 @@ fn subscribe(
     let selection = select(hub.acting()?, &reader)?;
     let cursor = reader.text("cursor")?.map(|cursor| cursor.to_string());
     run(cx, |world| async move {
-        let mut subscription = HubSubscription { connection: hub, selection, cursor, open: None };
-        let opened = subscription.open().await;
-        opened.map_err(|status| of_status(subscription.connection.url(), &status))?;
+        let subscription = HubSubscription::open(hub, selection, cursor).await?;
         Ok(HubStream::value(HubSource::Events(Box::new(subscription)), world.clock.clone()))
     })
 }
@@ -467,7 +473,15 @@ fn list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
     run(cx, |_| async move {
-        let listed = ask!(hub, worker.list_agents, ListAgentsRequest {})?;
+        let (mut listed, mut page_token) = (Vec::new(), String::new());
+        loop {
+            let page = ask!(hub, worker.list_agents, ListAgentsRequest { page_size: AGENTS, page_token })?;
+            listed.extend(page.agents);
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                break;
+            }
+        }
         let agent = |agent: hub::proto::worker::RegisteredAgent| {
             let subscriptions = agent.subscriptions.into_iter().map(Data::from);
             Data::dict([
@@ -477,7 +491,7 @@ fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
                 ("healthy", agent.healthy.into()),
             ])
         };
-        Ok(to_value(&Data::list(listed.agents.into_iter().map(agent))))
+        Ok(to_value(&Data::list(listed.into_iter().map(agent))))
     })
 }
 

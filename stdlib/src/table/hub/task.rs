@@ -108,13 +108,11 @@ impl TaskHandle {
         ask!(self.hub, worker.renew, request)
     }
 
-    /// Reports the state WORKING, unless the script has done so. Renews the lease first: an update names no lease, and could take
-    /// over a task that has returned to its queue.
+    /// Reports the state WORKING, unless the script has done so.
     async fn accept(&self, text: &str) -> Result<(), Box<Raise>> {
         if self.accepted.get() && text.is_empty() {
             return Ok(());
         }
-        self.renew(None).await?;
         let update = (!text.is_empty()).then(|| self.message(text));
         let status = TaskStatus { state: TaskState::Working as i32, update, timestamp: None };
         let update = TaskStatusUpdateEvent {
@@ -124,7 +122,7 @@ impl TaskHandle {
             ..TaskStatusUpdateEvent::default()
         };
         let request = PublishTaskUpdateRequest { update: Some(update), routing: Some(self.routing()?) };
-        ask!(self.hub, hub.publish_task_update, request)?;
+        ask!(self.hub, hub.publish_task_update, request, Some(self.lease_id.as_str()))?;
         self.accepted.set(true);
         Ok(())
     }
@@ -256,7 +254,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
             metadata: None,
         };
         let request = PublishTaskArtifactRequest { artifact: Some(update), routing: Some(task.routing()?) };
-        ask!(task.hub, hub.publish_task_artifact, request)?;
+        ask!(task.hub, hub.publish_task_artifact, request, Some(task.lease_id.as_str()))?;
         Ok(Value::Nil)
     })
 }
