@@ -1,6 +1,6 @@
 //! `harn serve channels` as a process, with several clients over HTTP at once.
 //!
-//! - [`daemon`]: a running daemon, its channels, and clients that read events.
+//! - [`daemon`]: a running daemon, its channels, and clients that read events. [`identity`]: what is known of a channel.
 //! - [`ingress`]: actions, scopes, repeats and refusals. [`sharing`]: several channels of one session.
 //! - [`in_process`]: scripts that open channels to their own daemon.
 //! - [`permissions`]: the permission bridge. [`rounds`]: random disconnects and daemons that are killed.
@@ -10,6 +10,7 @@
 mod acp_client;
 mod attach;
 mod daemon;
+mod identity;
 mod in_process;
 mod ingress;
 mod peer_agents;

@@ -113,6 +113,7 @@ mod tests {
     fn question(annotations: &str, reason: &str) -> PermissionQuestion {
         PermissionQuestion {
             session_id: "s".into(),
+            requested_by: "s".into(),
             call: ToolCall::new("c1", "write_file", Data::empty_dict()),
             annotations: Data::from_json(annotations).unwrap(),
             reason: reason.into(),

@@ -78,6 +78,8 @@ pub(super) struct AcpChannel {
     wants_events: bool,
     wants: WantedUpdates,
     sessions: HashMap<Arc<str>, AttachedSession>,
+    /// The sessions that are being loaded or resumed.
+    attaching: HashMap<Arc<str>, AttachingSession>,
     news: mpsc::Sender<SessionNews>,
     work: JoinSet<WorkDone>,
     /// The questions to the client, by the ids of the requests.
@@ -106,6 +108,15 @@ impl Drop for AttachedSession {
     fn drop(&mut self) {
         self.pump.abort();
     }
+}
+
+/// A session that is being loaded or resumed. Its prompts wait: a prompt to a session that is not attached would attach
+/// it too, and the client would get events twice.
+#[derive(Default)]
+struct AttachingSession {
+    /// The number of requests that attach it.
+    requests: usize,
+    prompts: Vec<(Id, Action)>,
 }
 
 /// A prompt that has no answer yet.
@@ -163,6 +174,12 @@ enum WorkDone {
         loads: bool,
         attachment: Attachment,
     },
+    /// A session could not be loaded or resumed.
+    NotAttached {
+        id: Id,
+        session_id: Arc<str>,
+        error: ErrorResponse,
+    },
     /// A session that the client did not attach is attached before its prompt is submitted.
     Reached {
         id: Id,
@@ -217,6 +234,7 @@ pub(super) async fn serve(
         wants_events: false,
         wants: WantedUpdates::default(),
         sessions: HashMap::new(),
+        attaching: HashMap::new(),
         news,
         work: JoinSet::new(),
         asked: HashMap::new(),
@@ -243,7 +261,7 @@ pub(super) async fn serve(
                     break end;
                 }
             }
-            message = socket.next(), if acp.work.len() < MAX_REQUESTS => {
+            message = socket.next(), if acp.requests() < MAX_REQUESTS => {
                 missed = 0;
                 match message {
                     Some(Ok(Message::Text(text))) => acp.receive(&text),
@@ -365,6 +383,11 @@ impl AcpChannel {
             Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error.into_json()}),
         };
         self.put(&message);
+    }
+
+    /// Returns the number of requests that are executed or wait.
+    fn requests(&self) -> usize {
+        self.work.len() + self.attaching.values().map(|session| session.prompts.len()).sum::<usize>()
     }
 
     /// Takes a sign of life.

@@ -103,19 +103,19 @@ struct EditorCursor {
     /// The number of messages about this event: one event can make several updates.
     seen: usize,
     /// After a new connection, the number of messages about this event that come again.
-    repeated: Option<usize>,
+    repeated: usize,
 }
 
 impl EditorCursor {
     /// Takes a message about an event. Returns false if the editor has it.
     fn take(&mut self, sequence: u64) -> bool {
-        match &mut self.repeated {
-            Some(_) if sequence < self.sequence => return false,
-            Some(left) if sequence == self.sequence && *left > 0 => {
-                *left -= 1;
-                return false;
-            }
-            _ => {}
+        // Events come in the order of the log.
+        if sequence < self.sequence {
+            return false;
+        }
+        if sequence == self.sequence && self.repeated > 0 {
+            self.repeated -= 1;
+            return false;
         }
         if sequence > self.sequence {
             *self = EditorCursor { sequence, ..EditorCursor::default() };
@@ -176,7 +176,7 @@ pub async fn attach(
         name,
         last_action: 0,
     };
-    let mut socket = proxy.connect(&mut report).await?;
+    let mut socket = proxy.connect(&lines, &mut report).await?;
     loop {
         tokio::select! {
             line = lines.recv() => {
@@ -186,7 +186,7 @@ pub async fn attach(
                 };
                 let Some(message) = proxy.for_daemon(&line) else { continue };
                 while socket.send(Message::Text(message.text.as_str().into())).await.is_err() {
-                    socket = proxy.again("the connection broke", &mut report).await?;
+                    socket = proxy.again("the connection broke", &lines, &mut report).await?;
                     if message.is_kept {
                         break;
                     }
@@ -208,11 +208,12 @@ pub async fn attach(
                     if ["revoked", "expired"].contains(&reason.as_str()) {
                         return Err(AttachError::Ended(reason));
                     }
-                    socket = proxy.again(if reason.is_empty() { "the connection was closed" } else { &reason }, &mut report).await?;
+                    let why = if reason.is_empty() { "the connection was closed" } else { &reason };
+                    socket = proxy.again(why, &lines, &mut report).await?;
                 }
                 Some(Ok(_)) => {}
-                Some(Err(error)) => socket = proxy.again(&error.to_string(), &mut report).await?,
-                None => socket = proxy.again("the connection was closed", &mut report).await?,
+                Some(Err(error)) => socket = proxy.again(&error.to_string(), &lines, &mut report).await?,
+                None => socket = proxy.again("the connection was closed", &lines, &mut report).await?,
             }
         }
     }
@@ -309,15 +310,24 @@ impl AttachProxy {
     }
 
     /// Connects again, and continues where the connection broke.
-    async fn again(&mut self, why: &str, report: &mut impl FnMut(&str)) -> Result<DaemonSocket, AttachError> {
+    async fn again(
+        &mut self,
+        why: &str,
+        lines: &mpsc::Receiver<String>,
+        report: &mut impl FnMut(&str),
+    ) -> Result<DaemonSocket, AttachError> {
         report(&format!("disconnected from the daemon at {} ({why}); connecting again", self.host));
-        let socket = self.connect(report).await?;
+        let socket = self.connect(lines, report).await?;
         report(&format!("connected to the daemon at {} again", self.host));
         Ok(socket)
     }
 
-    /// Connects, trying for a while.
-    async fn connect(&mut self, report: &mut impl FnMut(&str)) -> Result<DaemonSocket, AttachError> {
+    /// Connects, trying for a while. Without an editor that waits for something, it does not try again.
+    async fn connect(
+        &mut self,
+        lines: &mpsc::Receiver<String>,
+        report: &mut impl FnMut(&str),
+    ) -> Result<DaemonSocket, AttachError> {
         let (begun, mut pause, mut told) = (Instant::now(), PAUSE.0, false);
         loop {
             let reason = match timeout(CONNECT, self.try_connect()).await {
@@ -326,7 +336,8 @@ impl AttachProxy {
                 Ok(Err(ConnectError::Away(reason))) => reason,
                 Err(_) => "it does not answer".to_owned(),
             };
-            if begun.elapsed() + pause > self.settings.wait {
+            let is_alone = lines.is_closed() && lines.is_empty() && self.open.is_empty();
+            if is_alone || begun.elapsed() + pause > self.settings.wait {
                 return Err(AttachError::Away { address: self.host.clone(), reason });
             }
             if !std::mem::replace(&mut told, true) {
@@ -384,7 +395,7 @@ impl AttachProxy {
             messages.push(own("initialize", "initialize", initialize.clone()));
         }
         for (session, cursor) in &mut self.cursors {
-            cursor.repeated = Some(cursor.seen);
+            cursor.repeated = cursor.seen;
             // The request that loads a session brings all events again.
             let loads = |(_, request): &&(Value, Value)| {
                 request["method"] == "session/load" && request["params"]["sessionId"] == session.as_str()
@@ -478,6 +489,7 @@ mod tests {
         let again = [(6, "a"), (7, "b"), (7, "c"), (7, "d"), (8, "e")];
         let passed: Vec<bool> = again.iter().map(|(n, text)| proxy.for_editor(&update(*n, text)).is_some()).collect();
         assert_eq!(passed, [false, false, false, true, true]);
+        assert!(proxy.for_editor(&update(7, "b")).is_none(), "events come in their order");
         // An editor that loads the session again gets everything again.
         let load = r#"{"jsonrpc":"2.0","id":2,"method":"session/load","params":{"sessionId":"s","cwd":"/"}}"#;
         proxy.for_daemon(load).unwrap();

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use runtime::event_log::EventLog as _;
 use tokio::sync::watch;
-use tokio::time::{Instant, Sleep};
 
 use super::daemon::{ChannelDaemon, WatchedConnection};
 use super::feed::FeedLag;
@@ -28,8 +27,10 @@ pub(crate) struct ChannelConnection {
     session_id: Option<Arc<str>>,
     number: u64,
     closing: watch::Receiver<Option<DisconnectReason>>,
-    /// Ready when its channel may have expired.
-    expiry: Pin<Box<Sleep>>,
+    /// Ready when the channel must be disconnected. It is kept from event to event: to wait anew for each would be slow.
+    closed: Pin<Box<dyn Future<Output = DisconnectReason> + Send + Sync>>,
+    /// The reason for which it must be disconnected, once it was returned.
+    due: Option<DisconnectReason>,
     /// The reason, if it was closed from outside.
     forced: Arc<OnceLock<DisconnectReason>>,
     /// The reason for its end.
@@ -64,8 +65,9 @@ impl ChannelConnection {
             channel: channel.clone(),
             session_id: session_id.cloned(),
             number: counted.number,
+            closed: Box::pin(closed(counted.closing.clone(), channel.expires_at_ms)),
+            due: None,
             closing: counted.closing,
-            expiry: Box::pin(tokio::time::sleep(until(channel.expires_at_ms))),
             forced: Arc::default(),
             reason: DisconnectReason::Closed,
             cursor: after,
@@ -87,27 +89,35 @@ impl ChannelConnection {
 
     /// Waits until the channel must be disconnected, and returns the reason.
     pub(crate) async fn closed(&mut self) -> DisconnectReason {
-        let reason = tokio::select! {
-            biased;
-            closing = self.closing.wait_for(Option::is_some) => {
-                closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
-            }
-            () = expired(&mut self.expiry, self.channel.expires_at_ms) => DisconnectReason::Expired,
+        let reason = match self.due {
+            Some(reason) => reason,
+            None => self.closed.as_mut().await,
         };
+        self.due = Some(reason);
         self.reason = reason;
         reason
     }
 }
 
-/// Waits until a time of the system's clock, with a timer of the connection: one for each event would be slow.
-async fn expired(timer: &mut Pin<Box<Sleep>>, at_ms: u64) {
+/// Waits until a channel must be disconnected, and returns the reason.
+async fn closed(mut closing: watch::Receiver<Option<DisconnectReason>>, expires_at_ms: u64) -> DisconnectReason {
+    tokio::select! {
+        biased;
+        closing = closing.wait_for(Option::is_some) => {
+            closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
+        }
+        () = expired(expires_at_ms) => DisconnectReason::Expired,
+    }
+}
+
+/// Waits until a time of the system's clock.
+async fn expired(at_ms: u64) {
     loop {
-        timer.as_mut().await;
         let left = until(at_ms);
         if left.is_zero() {
             return;
         }
-        timer.as_mut().reset(Instant::now() + left);
+        tokio::time::sleep(left).await;
     }
 }
 

@@ -3,12 +3,14 @@
 //! so a connection costs no queue of its own, and one that is too slow is cut off.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use runtime::event_log::Record;
 use tokio::sync::Notify;
+use tokio::sync::futures::OwnedNotified;
 
 use super::{EventGap, frame};
 use crate::host::SessionEvent;
@@ -73,7 +75,7 @@ struct FanOutState {
 /// The events of a session for its connections.
 struct SessionFeed {
     window: Mutex<FeedWindow>,
-    news: Notify,
+    news: Arc<Notify>,
     /// Whether it is among the changed feeds.
     is_changed: AtomicBool,
 }
@@ -155,7 +157,7 @@ impl FanOut {
             let window = FeedWindow { base: followed, ..FeedWindow::default() };
             Arc::new(SessionFeed {
                 window: Mutex::new(window),
-                news: Notify::new(),
+                news: Arc::default(),
                 is_changed: AtomicBool::new(false),
             })
         };
@@ -195,8 +197,8 @@ impl FanOut {
         }
     }
 
-    /// Wakes the connections of changed feeds, forever. This runs on the thread of the connections: waking a task of
-    /// another thread is a system call, and an event wakes all connections of its session.
+    /// Wakes the connections of changed feeds, forever. This runs on a thread of the connections: waking a task of
+    /// another runtime is a system call, and an event wakes all connections of its session.
     pub(super) async fn wake_readers(&self) {
         loop {
             self.relay.notified().await;
@@ -322,10 +324,13 @@ impl FanOut {
             // A feed that was forgotten meanwhile gets no events.
             let is_current = self.lock().feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, &feed));
             if is_current {
+                let mut news = Box::pin(feed.news.clone().notified_owned());
+                news.as_mut().enable();
                 return FeedReader {
                     fan_out: self.clone(),
                     session_id: session_id.clone(),
                     feed,
+                    news,
                     next: Arc::new(AtomicU64::new(READS_LOG)),
                 };
             }
@@ -356,6 +361,8 @@ pub(crate) struct FeedReader {
     fan_out: Arc<FanOut>,
     session_id: Arc<str>,
     feed: Arc<SessionFeed>,
+    /// Ready when events came since it was created. It is kept from event to event: to wait anew for each would be slow.
+    news: Pin<Box<OwnedNotified>>,
     /// The number of the next frame; [`READS_LOG`] until it has read the log.
     next: Arc<AtomicU64>,
 }
@@ -415,18 +422,16 @@ impl FeedReader {
         Some(FeedStart { frames, live: window.live.clone().filter(|live| !live.text.is_empty()) })
     }
 
-    /// Waits for the next events.
+    /// Waits for the next events. Dropping the future loses none.
     pub(crate) async fn read(&mut self) -> FeedRead {
-        let feed = self.feed.clone();
         loop {
-            let news = feed.news.notified();
-            tokio::pin!(news);
-            // From here on, new events wake this future.
-            news.as_mut().enable();
             if let Some(read) = self.try_read() {
                 return read;
             }
-            news.await;
+            self.news.as_mut().await;
+            // Before the next look, so that what comes from now on wakes this reader again.
+            self.news.set(self.feed.news.clone().notified_owned());
+            self.news.as_mut().enable();
         }
     }
 

@@ -402,7 +402,7 @@ fn first_refusal(first: &Poll<Result<EndedPrompt, HostError>>) -> Option<ActionE
     }
 }
 
-/// Returns the name of an action in the records of its effect.
+/// Returns the name of an action in the records of its effect: `CHANNEL/ACTION`.
 pub(super) fn action_ref(key: &ActionKey) -> Arc<str> {
     format!("{}/{}", key.0, key.1).into()
 }

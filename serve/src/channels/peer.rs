@@ -54,7 +54,11 @@ impl Peer for ChannelPeer {
         }
     }
 
-    fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
+    fn permit(&self, mut question: PermissionQuestion) -> Waiting<Verdict> {
+        // The prompt of a peer agent's task is no action.
+        if let Some(speaker) = self.tasks.as_ref().and_then(|tasks| tasks.speaker(&question.session_id)) {
+            question.requested_by = speaker.id.clone();
+        }
         match self.tasks.as_ref().and_then(|tasks| Some((tasks.clone(), tasks.permit(&question)?))) {
             Some((tasks, (channel, answer))) => {
                 let session_id = question.session_id.clone();

@@ -71,6 +71,8 @@ struct ForwardedQuestion {
 /// A question without a decision.
 pub(super) struct UndecidedQuestion {
     pub(super) request: Arc<str>,
+    /// The channel whose prompt needs the permission, or the session.
+    pub(super) requested_by: Arc<str>,
     /// The call that it is about.
     pub(super) applies_to: Data,
     pub(super) reason: Option<Arc<str>>,
@@ -207,7 +209,7 @@ impl PermissionBridge {
             self.timeout.map(|timeout| now_ms().saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)));
         let forwarded = ForwardedPermission {
             request: request.clone(),
-            requested_by: question.session_id.clone(),
+            requested_by: question.requested_by.clone(),
             applies_to: applies_to(&question),
             forwarded_to: self.presence.present_with(ChannelScope::Permit, &question.session_id),
             reason: Some(question.reason.clone()),
@@ -235,6 +237,7 @@ impl PermissionBridge {
             let text = |key: &str| forwarded.applies_to.get(key).as_shared_str().unwrap_or_default();
             let question = PermissionQuestion {
                 session_id,
+                requested_by: forwarded.requested_by.clone(),
                 call: ToolCall::new(text("tool_call_id"), text("tool"), Data::Nil),
                 annotations: Data::Nil,
                 reason: forwarded.reason.clone().unwrap_or_default(),
@@ -339,6 +342,7 @@ impl PermissionBridge {
         let of_session = state.pending.iter().filter(|(_, it)| *it.question.session_id == *session_id);
         let open = of_session.map(|(request, it)| UndecidedQuestion {
             request: request.clone(),
+            requested_by: it.question.requested_by.clone(),
             applies_to: applies_to(&it.question),
             reason: Some(it.question.reason.clone()),
         });
@@ -350,7 +354,7 @@ impl PermissionBridge {
         Data::list(self.open_questions(session_id).into_iter().map(|question| {
             Data::dict([
                 ("request", Data::from(question.request)),
-                ("requestedBy", session_id.into()),
+                ("requestedBy", question.requested_by.into()),
                 ("appliesTo", question.applies_to),
                 ("reason", question.reason.into()),
             ])
@@ -384,7 +388,7 @@ impl PermissionBridge {
         self.log.append(decision_record(facts));
         let returned = ReturnedPermission {
             request: facts.request.clone(),
-            requested_by: facts.question.session_id.clone(),
+            requested_by: facts.question.requested_by.clone(),
             applies_to: applies_to(facts.question),
             decided_by: facts.decided_by.clone(),
             side: facts.side,
@@ -493,7 +497,7 @@ fn decision_record(facts: &DecisionFacts<'_>) -> runtime::event_log::NewRecord {
     let payload = Data::dict([
         ("session_id", Data::from(session_id)),
         ("request", facts.request.into()),
-        ("requested_by", session_id.into()),
+        ("requested_by", (&facts.question.requested_by).into()),
         ("applies_to", applies_to(facts.question)),
         ("decided_by", (&facts.decided_by).into()),
         ("side", facts.side.as_str().into()),

@@ -94,7 +94,8 @@ impl Default for ChannelLimits {
 }
 
 /// Serves a script to channels until `stop` is ready, and returns its result. Calls `ready` with the URL once the server
-/// accepts connections. Creates a runtime on the current thread.
+/// accepts connections. Creates a runtime on the current thread: with several threads, an event reaches the last of many
+/// connections later.
 ///
 /// # Errors
 /// The script, the log or the address is invalid, before any connection is accepted; or the system refuses a resource.

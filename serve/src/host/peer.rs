@@ -43,6 +43,8 @@ pub trait Peer: Send + Sync {
 pub struct PermissionQuestion {
     /// The id of the session.
     pub session_id: Arc<str>,
+    /// The peer whose prompt needs the permission: the id of a channel, or that of the session.
+    pub requested_by: Arc<str>,
     /// The call.
     pub call: ToolCall,
     /// The tool's annotations, a dict or nil.

@@ -23,6 +23,8 @@ pub(super) struct SessionApprover {
     mode: Arc<Mutex<Arc<str>>>,
     peer: Arc<dyn Peer>,
     decisions: PermissionDecisions,
+    /// The peer whose prompt runs: the id of a channel, or that of the session.
+    requester: RefCell<Arc<str>>,
     /// Answers for the rest of the session: whether a scope is allowed.
     always: RefCell<HashMap<PermissionScope, bool>>,
 }
@@ -35,7 +37,18 @@ impl SessionApprover {
         peer: Arc<dyn Peer>,
         decisions: PermissionDecisions,
     ) -> SessionApprover {
-        SessionApprover { session_id, mode, peer, decisions, always: RefCell::default() }
+        let requester = RefCell::new(session_id.clone());
+        SessionApprover { session_id, mode, peer, decisions, requester, always: RefCell::default() }
+    }
+
+    /// Notes whose prompt begins: that of a channel's action, or of the session's only client.
+    pub(super) fn prompted(&self, action: Option<&Arc<str>>) {
+        let channel = action.and_then(|action| action.split_once('/')).map(|(channel, _)| channel.into());
+        *self.requester.borrow_mut() = channel.unwrap_or_else(|| self.session_id.clone());
+    }
+
+    fn decide(&self, call: &ToolCall, verdict: &'static str, source: DecisionSource, covers: Option<&PermissionScope>) {
+        self.decisions.record(&self.requester.borrow(), call, verdict, source, covers);
     }
 
     /// Returns the permit for a call that needs no question.
@@ -103,7 +116,7 @@ impl SessionApprover {
         });
         if !self.peer.records_decisions() {
             let scope = is_always.then_some(scope);
-            self.decisions.record(call, verdict.word(), DecisionSource::of(verdict), scope);
+            self.decide(call, verdict.word(), DecisionSource::of(verdict), scope);
         }
     }
 }
@@ -119,7 +132,7 @@ impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         if self.is_open && !self.approver.peer.records_decisions() {
             let word = Verdict::Cancelled.word();
-            self.approver.decisions.record(self.call, word, DecisionSource::Policy, None);
+            self.approver.decide(self.call, word, DecisionSource::Policy, None);
         }
     }
 }
@@ -135,7 +148,7 @@ impl Approver for SessionApprover {
     fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> ApprovalDemand {
         let demand = demand(Mode::of(&self.mode), tool);
         if matches!(demand, ApprovalDemand::Refused(_)) {
-            self.decisions.record(call, Verdict::RejectOnce.word(), DecisionSource::Policy, None);
+            self.decide(call, Verdict::RejectOnce.word(), DecisionSource::Policy, None);
         }
         demand
     }
@@ -151,11 +164,12 @@ impl Approver for SessionApprover {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
             let verdict = if permit.allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
-            self.decisions.record(call, verdict.word(), DecisionSource::Policy, None);
+            self.decide(call, verdict.word(), DecisionSource::Policy, None);
             return Answer::Now(permit);
         }
         let answer = self.peer.permit(PermissionQuestion {
             session_id: self.session_id.clone(),
+            requested_by: self.requester.borrow().clone(),
             call: call.clone(),
             annotations: tool.annotations.clone(),
             reason: reason.clone(),

@@ -42,9 +42,10 @@ impl PermissionDecisions {
         PermissionDecisions { session_id, protocol, log }
     }
 
-    /// Records a decision. `covers` are the later calls of the session that it covers too, if any.
+    /// Records a decision about a call that a peer requested. `covers` are the later calls of the session that it covers too, if any.
     pub(super) fn record(
         &self,
+        requested_by: &Arc<str>,
         call: &ToolCall,
         verdict: &'static str,
         source: DecisionSource,
@@ -67,7 +68,7 @@ impl PermissionDecisions {
         let payload = Data::dict([
             ("session_id", Data::from(&self.session_id)),
             ("request", format!("perm-{}", uuid::Uuid::new_v4().simple()).into()),
-            ("requested_by", (&self.session_id).into()),
+            ("requested_by", requested_by.into()),
             ("applies_to", applies_to),
             ("decided_by", decided_by.into()),
             ("side", side.into()),

@@ -46,7 +46,7 @@ pub struct Prompt {
     pub resumed: bool,
     /// The public function to call; `None` runs the pipeline.
     pub call: Option<ServedCall>,
-    /// The action of a channel that submitted it. The record of the prompt names it, and is durable before the pipeline
+    /// The action of a channel that submitted it, as `CHANNEL/ACTION`. The record of the prompt names it, and is durable before the pipeline
     /// runs, so that a process that continues after this one knows whether the prompt began.
     pub action: Option<Arc<str>>,
     /// Whether it declines to answer the session's question, so that `task.ask` returns nil.

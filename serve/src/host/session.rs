@@ -93,6 +93,7 @@ struct HostedSession {
     hosted: Hosted,
     hosting: Rc<Hosting>,
     shown: Rc<SessionReporter>,
+    approver: Rc<SessionApprover>,
     mailbox: Arc<Mailbox>,
     log: Arc<dyn SharedLog>,
 }
@@ -121,7 +122,7 @@ impl HostedSession {
             mode: mode.clone(),
             modes: Mode::WORDS,
             room,
-            approver: Some(approver),
+            approver: Some(approver.clone()),
             say: shown.clone().say_for_script(),
             channels,
             talk: HostExchange::default(),
@@ -138,7 +139,7 @@ impl HostedSession {
         };
         let hosted = Hosted::new(options, &hosting, &served.source);
         shown.follow(hosted.session());
-        HostedSession { hosted, hosting, shown, mailbox, log }
+        HostedSession { hosted, hosting, shown, approver, mailbox, log }
     }
 
     /// Runs the script's top level.
@@ -228,6 +229,7 @@ impl HostedSession {
 
     /// Records the beginning of a prompt. One of an action does not begin before that is durable.
     async fn begin(&self, prompt: &Prompt) {
+        self.approver.prompted(prompt.action.as_ref());
         self.shown.prompted(prompt);
         if prompt.action.is_some()
             && let Some(journal) = self.mailbox.journal()

@@ -154,6 +154,11 @@ impl AcpClient {
         answer["result"].clone()
     }
 
+    /// Closes the input of an editor's process.
+    pub(super) fn close(&mut self) {
+        self.input = None;
+    }
+
     /// Waits until an editor's process ends, and returns its exit code and what it wrote to standard error.
     pub(super) fn ended(&mut self) -> (Option<i32>, String) {
         let code = self.child.as_mut().unwrap().wait().unwrap().code();

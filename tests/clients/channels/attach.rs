@@ -3,6 +3,7 @@
 use super::acp_client::AcpClient;
 use super::daemon::DaemonFolder;
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 #[test]
 fn an_editor_joins_a_daemon_and_another_one_sees_the_same() {
@@ -83,6 +84,22 @@ fn an_editor_whose_channel_is_revoked_ends_with_the_reason() {
     let (code, reported) = editor.ended();
     assert_eq!(code, Some(1), "{reported}");
     assert!(reported.contains("the daemon ended the connection: revoked"), "{reported}");
+}
+
+#[test]
+fn an_editor_that_closes_while_the_daemon_is_away_ends_its_proxy() {
+    let folder = DaemonFolder::new("attach-alone");
+    let secret = folder.channel("editor", "view,prompt", &[]);
+    let daemon = folder.start();
+    let mut editor = AcpClient::editor(&folder, &daemon, &secret);
+    editor.open();
+    daemon.kill();
+    let began = Instant::now();
+    editor.close();
+    let (code, reported) = editor.ended();
+    assert_eq!(code, Some(1), "{reported}");
+    assert!(reported.contains("no daemon answers at"), "{reported}");
+    assert!(began.elapsed() < Duration::from_secs(20), "it waits for 30 s if the editor is there");
 }
 
 #[test]

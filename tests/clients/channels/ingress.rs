@@ -2,6 +2,8 @@
 
 use super::daemon::{ChannelClient, DaemonFolder, LIMIT, action, fresh_id};
 use serde_json::{Value, json};
+use std::io::Read as _;
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 const ALL: &str = "view,prompt,inject,permit,permit:session,admin";
@@ -117,32 +119,6 @@ fn persist_read_models_native_ids_and_recovery_cursors() {
 }
 
 /// Each row of the table of channel identity.
-#[test]
-fn channel_identity_has_the_eight_fields() {
-    let folder = DaemonFolder::new("identity");
-    let secret = folder.channel("phone", "view,prompt,permit", &["--role", "host", "--account", "acme"]);
-    let daemon = folder.start();
-    let client = daemon.client(&secret);
-    let session = client.open();
-    let mut events = client.events(&session, None);
-    let _second = client.events(&session, None);
-    let identity = folder.wait_for("channel.identity", |_| true).payload.to_data();
-    let text = |key: &str| identity.get(key).as_str().unwrap_or_default().to_owned();
-    assert!(secret.contains(&text("channel_id")), "channel_id is the stable id of the secret");
-    assert_eq!(text("transport"), "sse");
-    assert_eq!(text("peer_role"), "host");
-    assert_eq!(text("account_ref"), "acme");
-    let capabilities: Vec<_> =
-        identity.get("capabilities").as_list().unwrap().iter().map(runtime::data::Data::to_text).collect();
-    assert_eq!(capabilities.join(" "), "streaming resume permissions");
-    let first = identity.get("last_seen_at").as_int().unwrap();
-    assert!(first > 1_700_000_000_000, "last_seen_at is the time of the daemon");
-    assert_eq!(text("resume_token_ref"), "cursor");
-    assert!(identity.get("native_protocol").is_nil(), "a client of this protocol has none");
-    assert_eq!(events.next_of("channel.connected")["payload"]["channelId"], json!(text("channel_id")));
-}
-
-/// Scopes are enforced for every action.
 #[test]
 fn scopes_are_enforced_for_every_action() {
     let folder = DaemonFolder::new("scopes").with(&["--max-rate", "1000"]);
@@ -362,4 +338,23 @@ fn malformed_requests_are_refused_and_change_nothing() {
     let (_, cancelled) = client.act(&busy, "cancel", json!({}));
     assert_eq!(cancelled["result"]["cancelled"], true);
     assert!(daemon.stop().is_some());
+}
+
+#[test]
+fn a_connection_beyond_the_limit_is_refused_until_another_one_closes() {
+    let folder = DaemonFolder::new("full").with(&["--max-connections", "2"]);
+    let secret = folder.channel("phone", "view,prompt", &[]);
+    let daemon = folder.start();
+    let client = daemon.client(&secret);
+    let session = client.open();
+    let (first, _second) = (client.events(&session, None), client.events(&session, None));
+    // The refusal comes without a request: the daemon reads nothing of such a connection.
+    let mut refused = String::new();
+    TcpStream::connect(&daemon.address).unwrap().read_to_string(&mut refused).unwrap();
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("2 are open, which is the limit"), "{refused}");
+    drop(first);
+    let until = Instant::now() + LIMIT;
+    while client.request("GET", "/sessions", "", "").is_none_or(|(status, _)| status != 200) {
+        assert!(Instant::now() < until, "the limit stays");
+    }
 }

@@ -263,7 +263,9 @@ fn in_task_authorization_is_answered_by_the_peer_or_by_another_channel() {
     let ended = peer.send("m-3", "allow", json!({"taskId": task["id"]}));
     assert_eq!(state(&ended), "TASK_STATE_COMPLETED", "{ended:#}");
     let decision = folder.records("channel.permission").remove(0);
-    assert!(secrets[0].contains(decision.payload.get("decided_by").as_str().unwrap()));
+    for fact in ["requested_by", "decided_by"] {
+        assert!(secrets[0].contains(decision.payload.get(fact).as_str().unwrap()), "{fact}");
+    }
     assert_eq!(
         (decision.payload.get("source").as_str(), decision.payload.get("side").as_str()),
         (Some("user"), Some("remote"))

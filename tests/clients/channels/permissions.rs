@@ -202,11 +202,15 @@ fn decided(name: &str, can: &str, verdict: &str) -> DecidedPermission {
 #[test]
 fn permission_fact_1_which_peer_requested_it() {
     let it = decided("requested", "view,permit", "allow_once");
-    assert_eq!(it.decision.payload.get("requested_by").as_str(), Some(it.session.as_str()));
-    // The channel whose prompt it was is on the log, with the turn that asked.
+    let requested_by = it.decision.payload.get("requested_by").as_str().unwrap().to_owned();
+    assert!(requested_by.starts_with("chan-") && !it.secret.contains(&requested_by), "not the one that decided");
+    // It is the channel whose prompt it was.
     let prompted = it.folder.records("session.life.prompted").remove(0);
     let action = prompted.payload.get("action").as_str().unwrap();
-    assert!(action.starts_with("chan-") && !it.secret.contains(action.split('/').next().unwrap()), "{action}");
+    assert!(action.starts_with(&format!("{requested_by}/")), "{action}");
+    let is_forwarded = |it: &Record| it.payload.get("event").as_str() == Some("channel.permission_forwarded");
+    let forwarded = it.folder.wait_for("channel.event", is_forwarded);
+    assert_eq!(forwarded.payload.at("payload.requested_by").as_str(), Some(&*requested_by));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! ACP over a WebSocket: the upgrade, slow clients, and revoked ones that do not read.
 
-use super::acp_client::{Socket, connect, initialize_params, sequence};
+use super::acp_client::{AcpClient, Socket, connect, initialize_params, sequence};
 use super::daemon::{DaemonFolder, LIMIT};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -123,4 +123,29 @@ fn a_web_page_of_another_origin_and_a_plain_request_get_no_websocket() {
     assert!(head[0].starts_with("http/1.1 101"), "{head:?}");
     assert!(head.contains(&"sec-websocket-protocol: acp".to_owned()), "{head:?}");
     assert!(head.iter().any(|line| line.starts_with("acp-connection-id: ")), "{head:?}");
+}
+
+#[test]
+fn a_prompt_right_behind_a_resume_brings_no_event_twice() {
+    let folder = DaemonFolder::new("ws-resume-prompt");
+    let secret = folder.channel("phone", ALL, &[]);
+    let daemon = folder.start();
+    let mut first = AcpClient::websocket(&daemon, &secret);
+    let session = first.open();
+    let id = first.prompt(&session, "one");
+    first.answer(id);
+    // Each of both would attach the session if they did not wait for each other.
+    for _ in 0..10 {
+        let mut again = AcpClient::websocket(&daemon, &secret);
+        again.ask("_channel/resume", json!({"sessionId": session, "after": 0}));
+        let id = again.prompt(&session, "more");
+        assert_eq!(again.answer(id)["result"]["stopReason"], "end_turn");
+        let sequences = again.sequences();
+        assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
+    }
+    // A resume that is refused does not hold its prompt back.
+    let mut refused = AcpClient::websocket(&daemon, &secret);
+    let resumed = refused.ask("_channel/resume", json!({"sessionId": "nowhere", "after": 0}));
+    let prompted = refused.prompt("nowhere", "x");
+    assert!(refused.answer(resumed).get("error").is_some() && refused.answer(prompted).get("error").is_some());
 }

@@ -92,6 +92,7 @@ impl AcpChannel {
         let read = Params::of(params)?;
         let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), absolute(&read)?);
         let action = self.action(ActionKind::Load, Some(session_id.clone()), Data::empty_dict(), params);
+        self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         self.work.spawn(async move {
             let loaded = async {
@@ -104,7 +105,7 @@ impl AcpChannel {
                     let attachment = Attachment { session_id, cwd, after, resumed: false, head };
                     WorkDone::Attach { id, answer: json!({"modes": modes}), loads: shows, attachment }
                 }
-                Err(error) => WorkDone::Answered(id, Err(error)),
+                Err(error) => WorkDone::NotAttached { id, session_id, error },
             }
         });
         Ok(())
@@ -118,6 +119,7 @@ impl AcpChannel {
         let cwd = PathBuf::from(read.optional_str("cwd")?.unwrap_or("/"));
         let after = params["after"].as_u64();
         let after = after.ok_or_else(|| read.refuse("after", "must be an integer of at least 0"))?;
+        self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         self.work.spawn(async move {
             let reached = async {
@@ -134,7 +136,7 @@ impl AcpChannel {
                 }
                 Err(error) => {
                     daemon.refuse(&channel, None, Some(&session_id), &error);
-                    WorkDone::Answered(id, Err(refusal(&error)))
+                    WorkDone::NotAttached { id, session_id, error: refusal(&error) }
                 }
             }
         });
@@ -150,9 +152,30 @@ impl AcpChannel {
         let text = content::read(&read, "prompt")?.text;
         let given = Data::dict([("text", Data::from(text))]);
         let action = self.action(ActionKind::Prompt, Some(session_id.clone()), given, params);
+        match self.attaching.get_mut(&session_id) {
+            Some(attaching) => attaching.prompts.push((id, action)),
+            None => self.reach_or_submit(id, session_id, action),
+        }
+        Ok(())
+    }
+
+    /// Submits the prompts that have waited for a session, once no request attaches it any more.
+    pub(super) fn submit_waiting(&mut self, session_id: &Arc<str>) {
+        let Some(attaching) = self.attaching.get_mut(session_id) else { return };
+        attaching.requests -= 1;
+        if attaching.requests > 0 {
+            return;
+        }
+        let prompts = self.attaching.remove(session_id).map(|attaching| attaching.prompts);
+        for (id, action) in prompts.unwrap_or_default() {
+            self.reach_or_submit(id, session_id.clone(), action);
+        }
+    }
+
+    /// Submits a prompt. A session that is not attached is attached first.
+    fn reach_or_submit(&mut self, id: Id, session_id: Arc<str>, action: Action) {
         if self.sessions.contains_key(&session_id) {
-            self.submit_prompt(id, session_id, action);
-            return Ok(());
+            return self.submit_prompt(id, session_id, action);
         }
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         self.work.spawn(async move {
@@ -168,7 +191,6 @@ impl AcpChannel {
                 Err(error) => WorkDone::Answered(id, Err(error)),
             }
         });
-        Ok(())
     }
 
     /// Submits a prompt. It is remembered first, since its end can be on the log before it is known to be accepted.

@@ -12,7 +12,8 @@ use super::super::feed::{ChannelFrame, FrameOrigin};
 use super::super::ingress::ActionReceipt;
 use super::super::permissions::UndecidedQuestion;
 use super::super::{
-    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
+    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, ForwardedPermission,
+    RecordedChannelEvent,
 };
 use super::requests::{failed, refusal, stop_of};
 use super::{
@@ -38,6 +39,11 @@ impl AcpChannel {
                     Some(attached) => attached.loading = Some((id, answer)),
                     None => self.answer(&id, Ok(answer)),
                 }
+                self.submit_waiting(&session_id);
+            }
+            WorkDone::NotAttached { id, session_id, error } => {
+                self.answer(&id, Err(error));
+                self.submit_waiting(&session_id);
             }
             WorkDone::Reached { id, action, session_id, head } => {
                 if !self.sessions.contains_key(&session_id) {
@@ -160,8 +166,8 @@ impl AcpChannel {
             ChannelEvent::PermissionForwarded(forwarded)
                 if self.daemon.core().permissions.is_pending(&forwarded.request) =>
             {
-                let (request, applies_to) = (forwarded.request, forwarded.applies_to);
-                self.ask(session_id, UndecidedQuestion { request, applies_to, reason: forwarded.reason }, Some(cursor));
+                let ForwardedPermission { request, requested_by, applies_to, reason, .. } = forwarded;
+                self.ask(session_id, UndecidedQuestion { request, requested_by, applies_to, reason }, Some(cursor));
             }
             ChannelEvent::PermissionReturned(returned) => {
                 let ids: Vec<i64> = self
@@ -194,7 +200,7 @@ impl AcpChannel {
 
     /// Asks the client a permission question, unless it has it.
     fn ask(&mut self, session_id: &Arc<str>, question: UndecidedQuestion, cursor: Option<u64>) {
-        let UndecidedQuestion { request, applies_to, reason } = question;
+        let UndecidedQuestion { request, requested_by, applies_to, reason } = question;
         let id = request_id(&request);
         if !self.channel.scopes.has(ChannelScope::Permit) || self.asked.contains_key(&id) {
             return;
@@ -204,6 +210,7 @@ impl AcpChannel {
             params["_meta"]["harn"]["sequence"] = cursor.into();
         }
         params["_meta"]["harn"]["request"] = (*request).into();
+        params["_meta"]["harn"]["requestedBy"] = (*requested_by).into();
         self.asked.insert(id, AskedPermission { session_id: session_id.clone(), request });
         self.put(&json!({"jsonrpc": "2.0", "id": id, "method": permission::METHOD, "params": params}));
     }

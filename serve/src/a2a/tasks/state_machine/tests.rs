@@ -52,6 +52,7 @@ fn permission(number: u64) -> (TaskQuestion, oneshot::Receiver<Verdict>) {
     let (verdict, answer) = oneshot::channel();
     let question = PermissionQuestion {
         session_id: "s".into(),
+        requested_by: "s".into(),
         call: ToolCall::new("c1", "write_file", Data::empty_dict()),
         annotations: Data::Nil,
         reason: "it writes".into(),
