@@ -1,6 +1,5 @@
 //! Applying a change to the state. The result depends on the change and the state only, so that a replay repeats it.
 
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use prost::Message as _;
@@ -44,7 +43,7 @@ impl Broker {
         self.receipts.insert(key, receipt);
         while self.receipts.len() > self.options.max_dedupe {
             let Some(((at_ms, _), oldest)) = self.receipt_order.pop_first() else { return };
-            self.drop_receipt(at_ms, oldest);
+            self.drop_receipt(at_ms, &oldest);
         }
     }
 
@@ -54,17 +53,15 @@ impl Broker {
             && first.key().0.saturating_add(self.options.dedupe_ms) <= now_ms
         {
             let ((at_ms, _), key) = first.remove_entry();
-            self.drop_receipt(at_ms, key);
+            self.drop_receipt(at_ms, &key);
         }
     }
 
     /// Drops the result of a message, unless a later message with the same id has replaced it. That happens when a hub
     /// reads its store with a longer dedupe time than the one with which it was written.
-    fn drop_receipt(&mut self, at_ms: u64, key: (String, String)) {
-        if let Entry::Occupied(kept) = self.receipts.entry(key)
-            && kept.get().at_ms <= at_ms
-        {
-            kept.remove();
+    fn drop_receipt(&mut self, at_ms: u64, key: &(String, String)) {
+        if self.receipts.get(key).is_some_and(|kept| kept.at_ms <= at_ms) {
+            self.receipts.remove(key);
         }
     }
 

@@ -8,7 +8,7 @@
 //! - `checkpoint`: the state in parts, so that a store need not keep all changes.
 //! - `deliver`: from changes to the events that subscribers see.
 //! - `query`: reading tasks and statistics. `recent`: tasks by their last change.
-//! - `schedule`: queues with priorities.
+//! - `schedule`: queues with priorities. `sharded`: maps that grow in small steps.
 //! - [`task`]: tasks, and the transitions between their states.
 //! - `payload`: reading and writing the payload.
 
@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use change::{AgentRecord, KeptReceipt};
 pub(crate) use schedule::WeightedQueue;
+use sharded::ShardedMap;
 use task::{Assignment, TaskEntry};
 
 use crate::proto::agenthub::AgentEventMetadata;
@@ -31,6 +32,7 @@ pub(crate) mod payload;
 pub(crate) mod query;
 mod recent;
 mod schedule;
+mod sharded;
 mod step;
 pub mod task;
 
@@ -64,7 +66,7 @@ pub struct Broker {
     agents: BTreeMap<String, AgentRecord>,
     /// Number of open subscriptions of each agent.
     attached: HashMap<String, usize>,
-    tasks: HashMap<String, TaskEntry>,
+    tasks: ShardedMap<String, TaskEntry>,
     /// Ids of tasks by their number.
     order: BTreeMap<u64, String>,
     /// Finished tasks by time and number.
@@ -74,7 +76,7 @@ pub struct Broker {
     /// Tasks that each agent works on.
     held: HashMap<String, BTreeSet<u64>>,
     timers: BTreeSet<(u64, TimerKind, u64)>,
-    receipts: HashMap<(String, String), KeptReceipt>,
+    receipts: ShardedMap<(String, String), KeptReceipt>,
     /// Keys of the receipts by time and place, the oldest first.
     receipt_order: BTreeMap<(u64, u64), (String, String)>,
     /// Place of the last receipt.
@@ -106,14 +108,14 @@ impl Broker {
             last: 0,
             agents: BTreeMap::new(),
             attached: HashMap::new(),
-            tasks: HashMap::new(),
+            tasks: ShardedMap::new(),
             order: BTreeMap::new(),
             finished: BTreeSet::new(),
             dead_letters: BTreeSet::new(),
             queues: HashMap::new(),
             held: HashMap::new(),
             timers: BTreeSet::new(),
-            receipts: HashMap::new(),
+            receipts: ShardedMap::new(),
             receipt_order: BTreeMap::new(),
             last_receipt: 0,
             counters: BrokerCounters::default(),

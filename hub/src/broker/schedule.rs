@@ -7,10 +7,11 @@
 //! Only the first item of a lane can be taken. It has the highest priority of its lane, so that an urgent item does not
 //! wait at the priority of the items before it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Level;
+use super::sharded::ShardedMap;
 
 /// Growth of the pass of each level, from low to critical: inversely proportional to the weights 1, 2, 4 and 8.
 const STRIDES: [u64; 4] = [120, 60, 30, 15];
@@ -22,7 +23,7 @@ const RISES: usize = 32;
 pub(crate) struct WeightedQueue<T> {
     ageing_ms: u64,
     items: BTreeMap<u64, QueuedItem<T>>,
-    lanes: HashMap<Arc<str>, Lane>,
+    lanes: ShardedMap<Arc<str>, Lane>,
     /// Numbers of the first items of all lanes, by current level.
     heads: [BTreeSet<u64>; 4],
     /// These items by the time since which they have their level, except those of the highest one.
@@ -64,7 +65,7 @@ impl<T> WeightedQueue<T> {
         WeightedQueue {
             ageing_ms: ageing_ms.max(1),
             items: BTreeMap::new(),
-            lanes: HashMap::new(),
+            lanes: ShardedMap::new(),
             heads: Default::default(),
             rising: Default::default(),
             passes: [0; 4],
@@ -104,7 +105,7 @@ impl<T> WeightedQueue<T> {
             return;
         }
         let lane: Arc<str> = lane.into();
-        let entry = self.lanes.entry(lane.clone()).or_default();
+        let entry = self.lanes.get_or_default(lane.clone());
         let earlier = entry.numbers.first().copied();
         entry.numbers.insert(number);
         entry.depths[level as usize] += 1;
@@ -325,6 +326,6 @@ mod tests {
         queue.push(5, "context", Level::Medium, 0, 5);
         queue.push(4, "context", Level::Medium, 0, 4);
         assert_eq!([queue.pop(0), queue.pop(0)], [Some(4), Some(5)]);
-        assert!(queue.is_empty() && queue.lanes.is_empty());
+        assert_eq!((queue.len(), queue.lanes.len()), (0, 0));
     }
 }

@@ -253,3 +253,60 @@ impl Probed for HubHttp {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hub::broker::change::ChangeBatch;
+    use hub::broker::{BrokerOptions, Caller, Command, Register};
+    use hub::store::{Durability, Store, StoreError, StoreFuture};
+
+    use super::*;
+    use crate::a2a::FrameCache;
+    use crate::count_limit::CountLimit;
+
+    /// A store that writes nothing.
+    struct FullStore;
+
+    impl Store for FullStore {
+        fn append(&self, _batch: ChangeBatch) -> Durability {
+            Durability::Pending(1)
+        }
+
+        fn stored(&self, _number: u64) -> StoreFuture<u64> {
+            let (path, why) = ("hub.db".to_owned(), "no space left".to_owned());
+            Box::pin(async move { Err(StoreError::CannotLock { path, why }) })
+        }
+
+        fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_hub_whose_store_failed_or_that_drains_is_not_ready() {
+        let hub = Hub::open(Box::new(FullStore), BrokerOptions::default()).unwrap();
+        let http = HubHttp {
+            hub: hub.clone(),
+            guard: RequestGuard { is_local: true, ..RequestGuard::default() },
+            tokens: None,
+            url: String::new(),
+            max_body: 1024,
+            is_draining: Arc::default(),
+            streams: StreamContext { permits: CountLimit::new(1), written: FrameCache::default() },
+            health: Arc::default(),
+            observer: None,
+        };
+        let ready = async || {
+            let request = Request::builder().uri(READY).header(header::HOST, "localhost").body(Body::empty()).unwrap();
+            (http.respond(request).await.status(), http.readiness())
+        };
+        assert_eq!(ready().await, (StatusCode::OK, Ok(())));
+        http.is_draining.store(true, Ordering::Relaxed);
+        assert_eq!(ready().await, (StatusCode::SERVICE_UNAVAILABLE, Err("the hub is shutting down")));
+        http.is_draining.store(false, Ordering::Relaxed);
+        let register = Register { agent_id: "w".to_owned(), ..Register::default() };
+        let refused = hub.execute(&Caller::Operator, Command::Register(register)).await.unwrap_err();
+        assert!(refused.message.contains("no space left"), "{refused}");
+        assert_eq!(ready().await, (StatusCode::SERVICE_UNAVAILABLE, Err("the hub's store failed")));
+    }
+}
