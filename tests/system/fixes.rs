@@ -72,6 +72,7 @@ fn hold(file: &str, actual: &str) {
 
 /// Reasons why a row that `harn check` reports has no fix for its failing script.
 const UNFIXED: &[(&str, &str)] = &[
+    ("HARN-CHK-005", "the author must choose another name for the variable"),
     ("HARN-FACT-004", "only the author knows which folder is meant"),
     ("HARN-FACT-005", "only the author knows which facts are meant"),
     ("HARN-IMP-001", "no file in the folder has a similar name"),

@@ -209,6 +209,14 @@ pub enum CheckCode {
         fails: "var names = []\nnames.push(\"ada\")\nprintln(names.count)\n",
         mended: "var names = []\nnames = names.push(\"ada\")\nprintln(names.count)\n",
     },
+    /// Method that a builtin hides.
+    HiddenMethod = "HARN-CHK-005", Warning {
+        title: "method hidden by a builtin",
+        meaning: "A variable has the name of a module, and its value has a method with the name of a builtin of this module. \
+                  `task.reject(…)` is always the builtin, even if `task` is a task of a hub. Rename the variable to call its method.",
+        fails: "let worker = hub.local({agent: \"worker\"})\nfor task in worker.tasks({idle_ms: 10}) {\n  task.reject(\"CAPACITY_EXCEEDED\")\n}\n",
+        mended: "let worker = hub.local({agent: \"worker\"})\nfor job in worker.tasks({idle_ms: 10}) {\n  job.reject(\"CAPACITY_EXCEEDED\")\n}\n",
+    },
     /// Construct not supported here.
     Nonsense = "HARN-CMP-003", Error {
         title: "construct not supported here",

@@ -239,6 +239,9 @@ impl Resolver<'_> {
         {
             if let Some(row) = self.registry.find(namespace, &name.text) {
                 self.out.namespaced.insert(name.id, row);
+                if let Some((id, _)) = self.lookup(namespace) {
+                    self.out.hidden_receivers.insert(name.id, id);
+                }
                 return self.exprs(args.iter().map(|a| &a.value));
             }
             if self.lookup(namespace).is_none() && self.registry.module(namespace).next().is_some() {

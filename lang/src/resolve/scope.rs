@@ -158,6 +158,8 @@ pub struct Resolution {
     pub iterators: NodeMap<Flavor>,
     /// Calls `N.m(…)` of a namespaced builtin, by the name `m`.
     pub namespaced: NodeMap<&'static Builtin>,
+    /// The variable `N` at such a call, which the builtin hides, by the name `m`.
+    pub hidden_receivers: NodeMap<BindingId>,
     /// It imports all names of a file that is missing or broken, so that more may be bound than is known.
     pub blind: bool,
     /// It passes such names on.

@@ -17,6 +17,7 @@ impl<'a> Checker<'a> {
     pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: ExpectedType<'_>) -> Type {
         if let ExprKind::Field { object, name, optional } = &callee.kind {
             if let Some(row) = self.world.names.namespaced.get(&name.id).copied() {
+                self.hidden_method(row, object, name);
                 return self.builtin_call(row, args, span);
             }
             if let Some(ty) = self.variant_call(object, name, args, want) {

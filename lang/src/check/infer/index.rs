@@ -131,7 +131,10 @@ impl<'a> Checker<'a> {
             self.cannot_be_walked(walked, e.span, number);
             return Type::Any;
         }
-        Self::element_of(walked)
+        match &self.streamed {
+            Some((at, item)) if *at == e.span => item.clone(),
+            _ => Self::element_of(walked),
+        }
     }
 
     pub(super) fn element_of(walked: &Type) -> Type {

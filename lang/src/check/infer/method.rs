@@ -51,6 +51,18 @@ impl<'a> Checker<'a> {
         if optional { result.optional() } else { result }
     }
 
+    /// Reports a call of a builtin by a name that is a variable too, if the value of the variable has a method of this name.
+    pub(super) fn hidden_method(&mut self, row: &'static Builtin, namespace: &Expr, name: &Name) {
+        let Some(id) = self.world.names.hidden_receivers.get(&name.id).copied() else { return };
+        let holder = self.known(id).without_nil();
+        let is_method =
+            |ty: &Type| matches!(self.method_of(ty, &name.text), CalledMember::Row(_) | CalledMember::Declared(_));
+        if !holder.members().is_empty() && holder.members().iter().all(is_method) {
+            let bound = self.world.names.binding(id).span;
+            self.hides_method(&row.full_name(), namespace.span, name, bound);
+        }
+    }
+
     /// Reports a call whose only effect is a changed copy of its receiver, which nothing reads.
     fn changed_copy(&mut self, receiver: &Type, object: &'a Expr, name: &Name, span: Span) {
         match self.method_of(receiver, &name.text) {
@@ -155,7 +167,11 @@ impl<'a> Checker<'a> {
                 if row.lint.is_some() && !self.linted.iter().any(|call| call.span == span) {
                     self.linted.push(Call { row, args, span });
                 }
-                self.builtin_arguments(row, 1, Some(receiver), args)
+                let result = self.builtin_arguments(row, 1, Some(receiver), args);
+                if let Some(item) = &self.world.signatures.of(row).items {
+                    self.streamed = Some((span, item.clone()));
+                }
+                result
             }
             CalledMember::Declared(decl) => {
                 let function = self.world.function_type(decl);

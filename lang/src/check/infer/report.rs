@@ -310,6 +310,17 @@ impl Checker<'_> {
         self.say(d);
     }
 
+    /// A call of a builtin that was meant for a variable. The variable is bound at `bound`.
+    pub(super) fn hides_method(&mut self, builtin: &str, variable: Span, name: &Name, bound: Span) {
+        let (written, method) = (self.source.slice(variable), &name.text);
+        let message = format!("`{written}.{method}` does not call the method of the variable");
+        let d = Diagnostic::new(CheckCode::HiddenMethod, message)
+            .label(self.source, Span::new(variable.start, name.span.end), format!("this is the builtin `{builtin}`"))
+            .label(self.source, bound, "the variable")
+            .help("rename the variable: builtins of a module take precedence over variables with its name");
+        self.say(d);
+    }
+
     /// A changed copy that is not read. `kind` is that of the receiver, if it is `known`.
     pub(super) fn unused_copy(&mut self, method: &str, kind: &str, known: bool, object: &Expr, span: Span) {
         const LONGEST: usize = 40;

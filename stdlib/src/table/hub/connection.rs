@@ -53,7 +53,7 @@ lang::builtins! { "<hub>" =>
     waits "claim(hub: Hub, queue: string = \"\", options: HubClaimOptions = nil) -> HubTask | nil" claim;
     /// Yields the tasks that are sent to this agent, or those of `queue`, each leased to it: `for task in broker.tasks()`. Tasks of
     /// other types than `types` are rejected. The stream ends after `idle_ms` without a task, by default never.
-    plain "tasks(hub: Hub, options: HubTasksOptions = nil) -> stream" tasks;
+    plain "tasks(hub: Hub, options: HubTasksOptions = nil) -> stream<HubTask>" tasks;
     /// Yields tasks, their statuses and their artifacts as events, for the agent that sent them and for the one that does them. It
     /// begins now, or after the `cursor` of an earlier event.
     waits "updates(hub: Hub, options: HubEventsOptions = nil) -> stream" updates;
