@@ -16,7 +16,7 @@ host="$(rustc -vV | sed -n 's/^host: //p')"
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
   -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
   -Cllvm-args=-sanitizer-coverage-trace-compares"
-CARGO_TARGET_DIR="$target_dir" cargo build --release --manifest-path fuzz/Cargo.toml --target "$host"
+CARGO_TARGET_DIR="$target_dir" cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$host"
 
 # The corpus begins with every script of the project, the code blocks of its pages included.
 seeds="$target_dir/seeds"

@@ -8,8 +8,10 @@
 //! - [`peer`]: what a language must offer; [`harn`], [`lua`], [`python`], [`rhai_peer`]: they do. [`here`] runs those that
 //!   are in this executable.
 //! - [`provider`]: one evaluation of a reminder provider in each language, in this process; [`evaluation`] measures it.
+//! - [`callback`]: a call of a closure by a builtin.
 //! - [`measure`]: runs in turn; [`whole`]: starting, memory and reading source; [`table`]: prints.
 
+mod callback;
 mod evaluation;
 mod harn;
 mod here;
@@ -56,6 +58,12 @@ fn main() -> ExitCode {
         eprintln!("{error}");
         wrong = true;
     }
+    if options.wants_row(callback::NAME)
+        && let Err(error) = callback::callback(options.runs)
+    {
+        eprintln!("{error}");
+        wrong = true;
+    }
     if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
@@ -77,7 +85,8 @@ fn found(options: &Options) -> Vec<Box<dyn Peer>> {
 }
 
 fn known_rows(options: Options) -> Result<Options, String> {
-    let names: Vec<&str> = ROWS.iter().map(|row| row.file).chain(whole::NAMES).chain([evaluation::NAME]).collect();
+    let names: Vec<&str> =
+        ROWS.iter().map(|row| row.file).chain(whole::NAMES).chain([evaluation::NAME, callback::NAME]).collect();
     match options.rows.iter().find(|row| !names.contains(&row.as_str())) {
         Some(row) => Err(format!("there is no row `{row}`; there are {}", names.join(", "))),
         None => Ok(options),

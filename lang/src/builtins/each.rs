@@ -58,13 +58,18 @@ static MAP: &Native = walk!(no_items(), |cx, acc, _, answer| {
 });
 
 static FILTER: &Native = walk!(no_items(), |cx, acc, at, answer| {
-    if answer.truthy() {
+    let keep = answer.truthy();
+    answer.discard();
+    if keep {
         push(cx, acc, at.item())?;
     }
     Ok(VisitAction::On)
 });
 
-static FOR_EACH: &Native = walk!(Value::Nil, |_, _, _, _| Ok(VisitAction::On));
+static FOR_EACH: &Native = walk!(Value::Nil, |_, _, _, answer| {
+    answer.discard();
+    Ok(VisitAction::On)
+});
 
 static FIND: &Native = walk!(Value::Nil, |_, _, at, answer| Ok(if answer.truthy() {
     VisitAction::Done(at.item())

@@ -86,10 +86,12 @@ fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     cx.check_copy(text.len())?;
     let mut out = Str::with_capacity(text.len());
     let mut done = 0;
-    for (at, found) in text.match_indices(old.as_str()) {
-        out.push_str(&text[done..at]);
+    for at in Occurrences::of(text, old) {
+        if at > done {
+            out.push_str(&text[done..at]);
+        }
         out.push_str(new);
-        done = at + found.len();
+        done = at + old.len();
         cx.check_size(Some(out.len()))?;
     }
     out.push_str(&text[done..]);
@@ -107,8 +109,51 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
             match separator {
                 None if text.is_ascii_text() => collect(cx, ascii_words(text).map(|part| shared.value(part))),
                 None => collect(cx, text.split_whitespace().map(|part| shared.value(part))),
-                Some(separator) => collect(cx, text.split(separator.as_str()).map(|part| shared.value(part))),
+                Some(separator) => {
+                    let mut done = 0;
+                    // The end of the text is that of the last part.
+                    let ends = Occurrences::of(text, separator).chain([text.len()]);
+                    let parts = ends.map(|end| {
+                        let start = std::mem::replace(&mut done, end + separator.len());
+                        shared.value(&text[start..end])
+                    });
+                    collect(cx, parts)
+                }
             }
+        }
+    }
+}
+
+/// The positions at which one text occurs in another, without overlaps, as `str::match_indices` finds them.
+#[allow(clippy::large_enum_variant, reason = "one at a time, on the stack")]
+enum Occurrences<'a> {
+    /// Finds one byte.
+    Byte(memchr::Memchr<'a>),
+    /// Finds several bytes.
+    Bytes(memchr::memmem::FindIter<'a, 'a>),
+    /// Finds the empty text, at each character and at the end.
+    Empty(std::str::MatchIndices<'a, &'a str>),
+}
+
+impl<'a> Occurrences<'a> {
+    fn of(text: &'a str, part: &'a str) -> Self {
+        match part.as_bytes() {
+            [] => Self::Empty(text.match_indices(part)),
+            [byte] => Self::Byte(memchr::memchr_iter(*byte, text.as_bytes())),
+            bytes => Self::Bytes(memchr::memmem::find_iter(text.as_bytes(), bytes)),
+        }
+    }
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            Self::Byte(found) => found.next(),
+            Self::Bytes(found) => found.next(),
+            Self::Empty(found) => found.next().map(|(at, _)| at),
         }
     }
 }
@@ -130,9 +175,14 @@ fn ascii_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The parts of a text that were made last, by their hash: a part that occurs again shares its block.
+/// The parts of a text that were made last, by their hash: a part that occurs again shares its block. If few parts do, they are
+/// not looked for any more.
 struct SharedParts {
     made: Vec<Option<Str>>,
+    /// Number of parts that may still occur for the first time before it is checked how many have occurred again.
+    trial: usize,
+    /// Number of parts that have occurred again.
+    again: usize,
 }
 
 impl SharedParts {
@@ -142,12 +192,14 @@ impl SharedParts {
     const BYTES: usize = 8 * size_of::<Option<Str>>();
     /// Number of places at most.
     const MOST: usize = 1 << 16;
+    /// Number of parts that occur for the first time before it is decided whether to go on.
+    const TRIAL: usize = 4096;
 
     fn of(cx: &Cx<'_>, text: &str) -> Result<Self, Box<Raise>> {
         let places = (text.len() / Self::BYTES).min(Self::MOST);
         let places = if places < 2 { 0 } else { 1 << places.ilog2() };
         cx.check_copy(places * size_of::<Option<Str>>())?;
-        Ok(Self { made: vec![None; places] })
+        Ok(Self { made: vec![None; places], trial: Self::TRIAL, again: 0 })
     }
 
     fn value(&mut self, part: &str) -> Value {
@@ -160,10 +212,17 @@ impl SharedParts {
         if let Some(made) = place
             && made.as_str() == part
         {
+            self.again += 1;
             return Value::Str(made.clone());
         }
         let new = Str::hashed(part, hash);
         *place = Some(new.clone());
+        if self.trial > 0 {
+            self.trial -= 1;
+            if self.trial == 0 && self.again < Self::TRIAL / 8 {
+                self.made = Vec::new();
+            }
+        }
         Value::Str(new)
     }
 }
@@ -208,14 +267,14 @@ fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     cx.check_copy(text.len())?;
-    Ok(Value::from(if text.is_ascii_text() { text.to_ascii_lowercase() } else { text.to_lowercase() }))
+    Ok(if text.is_ascii_text() { Value::Str(text.to_ascii_lower()) } else { Value::from(text.to_lowercase()) })
 }
 
 fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     cx.check_copy(text.len())?;
-    Ok(Value::from(if text.is_ascii_text() { text.to_ascii_uppercase() } else { text.to_uppercase() }))
+    Ok(if text.is_ascii_text() { Value::Str(text.to_ascii_upper()) } else { Value::from(text.to_uppercase()) })
 }
 
 /// Returns the byte at which the character number `index` begins, or the end of the text if there are fewer.

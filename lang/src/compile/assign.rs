@@ -140,6 +140,14 @@ impl<'a> Compiler<'a> {
                 (None, None) => continue,
             });
         }
+        // A constant needs no register.
+        if let (Place::Register(object), [KeySource::Register(index)], None) = (place, &sources[..], op)
+            && let Some(k) = self.short_constant(value)
+        {
+            self.note_call(None, keys.iter().map(|(_, _, span)| *span).collect());
+            self.emit(Op::SetIndexConst { object, index: *index, k }, span);
+            return;
+        }
         let src = match op {
             Some(_) => self.path_operand(value, place, false),
             None => {
@@ -166,6 +174,26 @@ impl<'a> Compiler<'a> {
             return reg;
         }
         if assigned || matches!(place, Place::Register(root) if root == reg) { self.copy(reg, e.span) } else { reg }
+    }
+
+    /// Returns the constant that an expression is, if its index fits into sixteen bits.
+    fn short_constant(&mut self, e: &Expr) -> Option<u16> {
+        if self.fn_ref().proto.constants.len() >= usize::from(u16::MAX) {
+            return None;
+        }
+        let k = match &e.kind {
+            ExprKind::Nil => self.constant(Value::Nil),
+            ExprKind::Bool(value) => self.constant(Value::Bool(*value)),
+            ExprKind::Int(value) => self.constant(Value::Int(*value)),
+            ExprKind::Float(value) => self.constant(Value::Float(*value)),
+            ExprKind::Str(parts) => match &parts[..] {
+                [] => self.string_constant(""),
+                [StrPart::Text(text)] => self.string_constant(text),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        u16::try_from(k).ok()
     }
 
     fn path(&mut self, site: PathSite, src: Reg, span: Span) {

@@ -50,14 +50,7 @@ impl<'a> Compiler<'a> {
                 self.shares(dst);
             }
             ExprKind::Index { object, index, optional } => {
-                let mut object_reg = self.link(object, nones);
-                if *optional {
-                    nones.push(self.emit(Op::JumpIfNone { a: object_reg, by: 0 }, object.span));
-                }
-                if !self.is_temp(object_reg) && may_assign(index) {
-                    object_reg = self.copy(object_reg, object.span);
-                }
-                let index = self.operand(index);
+                let (object_reg, index) = self.item_operands(object, index, *optional, nones);
                 let op = if *optional {
                     Op::GetIndexOr { dst, object: object_reg, index }
                 } else {
@@ -85,6 +78,24 @@ impl<'a> Compiler<'a> {
             ExprKind::Call { callee, args } => self.call(callee, args, dst, e.span, nones),
             _ => self.expr(e, dst),
         }
+    }
+
+    /// Returns the registers of a collection and of the index or key of its item.
+    pub(super) fn item_operands(
+        &mut self,
+        object: &'a Expr,
+        index: &'a Expr,
+        optional: bool,
+        nones: &mut Vec<usize>,
+    ) -> (Reg, Reg) {
+        let mut object_reg = self.link(object, nones);
+        if optional {
+            nones.push(self.emit(Op::JumpIfNone { a: object_reg, by: 0 }, object.span));
+        }
+        if !self.is_temp(object_reg) && may_assign(index) {
+            object_reg = self.copy(object_reg, object.span);
+        }
+        (object_reg, self.operand(index))
     }
 
     /// Puts an instruction before the one that was made last, if that reads an item of a list: it reads the item's field too.
@@ -351,6 +362,18 @@ fn is_link(e: &Expr) -> bool {
     };
     // Parentheses end a chain. The tree keeps of them only that the span begins before that of the receiver.
     e.span.start == receiver.span.start
+}
+
+/// Whether a part of the chain is skipped if there is nothing to read it from.
+pub(super) fn has_optional_link(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Field { object, optional, .. } | ExprKind::Index { object, optional, .. } => {
+            *optional || has_optional_link(object)
+        }
+        ExprKind::Slice { object, .. } => has_optional_link(object),
+        ExprKind::Call { callee, .. } => has_optional_link(callee),
+        _ => false,
+    }
 }
 
 /// Whether evaluating an argument cannot change the variable in `place`. A register is changed by statements of this

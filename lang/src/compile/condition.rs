@@ -1,6 +1,7 @@
 //! Conditions: jumps instead of values.
 
 use super::Compiler;
+use super::call::has_optional_link;
 use super::statement::small_int;
 use crate::ast::{BinaryOp, Expr, ExprKind, LogicOp, UnaryOp};
 use crate::vm::{Op, op::Reg};
@@ -46,6 +47,16 @@ impl<'a> Compiler<'a> {
     }
 
     fn tested(&mut self, e: &'a Expr, when: bool) -> Vec<usize> {
+        if let ExprKind::Index { object, index, optional: false } = &e.kind
+            && !has_optional_link(object)
+            && self.fn_ref().kept_parts.is_empty()
+        {
+            let by = 0;
+            let span = object.span;
+            let (object, index) = self.item_operands(object, index, false, &mut Vec::new());
+            let op = if when { Op::JumpIfItem { object, index, by } } else { Op::JumpUnlessItem { object, index, by } };
+            return vec![self.emit(op, span)];
+        }
         let a = self.operand(e);
         let op = if when { Op::JumpIf { a, by: 0 } } else { Op::JumpUnless { a, by: 0 } };
         vec![self.emit(op, e.span)]

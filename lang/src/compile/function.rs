@@ -276,8 +276,26 @@ impl<'a> Compiler<'a> {
         if let Some((from, to)) = self.fn_mut().dirty.take() {
             let from = from.max(keep);
             if from <= to {
+                let at = self.here();
                 self.emit(Op::Clear { from, count: to - from + 1 }, span);
+                if from == to {
+                    self.skip_clear(at, from);
+                }
             }
+        }
+    }
+
+    /// Lets a change in place go on after the `Clear` that was made at `at`, if only the long way uses the register.
+    fn skip_clear(&mut self, at: usize, reg: Reg) {
+        let proto = &mut self.fn_mut().proto;
+        let places = proto.places.len();
+        let Some((_, skip)) = proto.places.last_mut() else { return };
+        let before = at.checked_sub(usize::from(*skip) + 1).and_then(|before| proto.code.get(before));
+        if let Some(Op::MethodInPlace { base, place: index, .. }) = before
+            && *base == reg
+            && usize::from(*index) + 1 == places
+        {
+            *skip += 1;
         }
     }
 

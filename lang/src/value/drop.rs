@@ -21,8 +21,12 @@ pub(crate) fn release(value: Value) {
 }
 
 /// Drops `values`, however deep they are.
-pub(super) fn drop_values(values: Vec<Value>) {
+pub(super) fn drop_values(mut values: Vec<Value>) {
     if !values.iter().any(Value::holds_values) {
+        if !values.iter().any(Value::on_heap) {
+            // SAFETY: what is not on the heap needs no drop.
+            unsafe { values.set_len(0) };
+        }
         return;
     }
     // Thread-locals are gone while a thread ends; what drops then is dropped plainly.

@@ -142,6 +142,27 @@ impl Str {
         out
     }
 
+    /// Returns the text with its ASCII letters in capitals.
+    #[must_use]
+    pub fn to_ascii_upper(&self) -> Self {
+        self.mapped(<[u8]>::make_ascii_uppercase)
+    }
+
+    /// Returns the text with its ASCII letters in small letters.
+    #[must_use]
+    pub fn to_ascii_lower(&self) -> Self {
+        self.mapped(<[u8]>::make_ascii_lowercase)
+    }
+
+    /// A copy whose bytes were changed by `change`, which replaces ASCII letters with ASCII letters.
+    fn mapped(&self, change: fn(&mut [u8])) -> Self {
+        let copy = Self::new(self);
+        debug_assert!(copy.is_unique() && copy.header().len <= copy.header().capacity, "a new block of its own");
+        // SAFETY: the block is new and ours alone, and all of its bytes are written. They stay UTF-8.
+        change(unsafe { std::slice::from_raw_parts_mut(copy.bytes_at(), copy.len()) });
+        copy
+    }
+
     /// Appends, in place when held once.
     pub fn push_str(&mut self, text: &str) {
         let len = self.header().len;
@@ -355,6 +376,15 @@ mod tests {
         }
         let long = "y".repeat(5000);
         assert_eq!(Str::new(&long).repeated(3).as_str(), long.repeat(3));
+    }
+
+    #[test]
+    fn changes_ascii_letters_only() {
+        let text = Str::new("Straße äÖ z");
+        assert_eq!(text.to_ascii_upper().as_str(), "STRAßE äÖ Z");
+        assert_eq!(text.to_ascii_lower().as_str(), "straße äÖ z");
+        assert_eq!((text.as_str(), text.is_unique()), ("Straße äÖ z", true));
+        assert_eq!(text.to_ascii_upper().hash32(), Str::new("STRAßE äÖ Z").hash32());
     }
 
     #[test]

@@ -343,10 +343,10 @@ impl Fiber {
     }
 
     /// `object[index] = src`, the slow road.
-    pub(super) fn set_index(&mut self, object: u16, index: u16, src: u16) -> Result<(), Box<Raise>> {
-        let [object, index, src] = [object, index, src].map(|reg| self.register(reg));
+    pub(super) fn set_index(&mut self, object: u16, index: u16, value: Value) -> Result<(), Box<Raise>> {
+        let [object, index] = [object, index].map(|reg| self.register(reg));
         self.afford_copy(&self.stack[object])?;
-        let (value, key) = (std::mem::take(&mut self.stack[src]), self.stack[index].clone());
+        let key = self.stack[index].clone();
         // The error is about the collection, not about the whole statement.
         *child(&mut self.stack[object], &key, true).map_err(|raise| {
             let label = raise.label.clone();
@@ -367,6 +367,12 @@ impl Fiber {
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Does what [`Self::set_key`] does with a copy of a constant.
+    #[inline(never)]
+    pub(super) fn set_key_const(&mut self, object: &mut Value, key: &Value, value: &Value) -> Result<bool, Box<Raise>> {
+        self.set_key(object, key, &mut value.clone())
     }
 
     /// Carries out an assignment of `value` to a path.

@@ -1,8 +1,11 @@
-//! Assignment to a path, its common case: every collection on it is held once and has the key.
+//! Changes in place, the common case: assignment to a path on which every collection is held once and has the key, and appending to
+//! a text that is held once.
 #![allow(unsafe_code)]
 
-use super::op::Reg;
-use super::{KeySource, PathSite};
+use super::context::LARGE;
+use super::fiber::Fiber;
+use super::op::{Op, Reg};
+use super::{KeySource, PathSite, Raise};
 use crate::ast::BinaryOp;
 use crate::value::Value;
 use std::cell::Cell;
@@ -36,6 +39,34 @@ impl PathSite {
             Some(op) => return update(op, slot, unsafe { &*value }),
         }
         true
+    }
+}
+
+impl Fiber {
+    /// Carries out `text = text + more` with a short text and one that is held once. Returns false if `op` is something else;
+    /// then nothing has changed.
+    ///
+    /// # Safety
+    /// `base` is the window of the running function, whose code has this instruction and was verified.
+    #[inline(never)]
+    pub(super) unsafe fn append_in_place(&mut self, base: *mut Value, op: Op) -> Result<bool, Box<Raise>> {
+        let Op::Add { dst, a, b } = op else { return Ok(false) };
+        if dst != a || a == b {
+            return Ok(false);
+        }
+        debug_assert!(!base.is_null(), "a window without registers");
+        // SAFETY: the verifier lets no register pass beyond the window, all of which is initialised; these are two registers.
+        let (text, more) = unsafe { (&mut *base.add(a.into()), &*base.add(b.into())) };
+        if let (Value::Str(text), Value::Str(more)) = (text, more)
+            && text.is_unique()
+            && more.len() < LARGE
+            && text.len() + more.len() <= self.isolate.limits().value_bytes
+        {
+            text.push_str(more);
+            self.weigh()?;
+            return Ok(true);
+        }
+        Ok(false)
     }
 }
 

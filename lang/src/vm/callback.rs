@@ -58,9 +58,7 @@ impl Fiber {
             let from = result.map(|src| window.add(usize::from(src)));
             // The word stays where it is meanwhile: read together with the tag, both would be one read of sixteen bytes.
             let tag = from.map(|from| Value::take_tag(from));
-            for register in 0..regs {
-                Value::empty(window.add(register));
-            }
+            Value::empty_all(window, regs);
             let value = match (tag, from) {
                 (Some(tag), Some(from)) => Value::taken(tag, from),
                 _ => Value::Nil,

@@ -11,7 +11,6 @@ use super::{Cx, Failure, Proto, Raise, RunCode, Test, access, operate, pattern, 
 use crate::ast::BinaryOp;
 use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
-use std::fmt::Write;
 use std::ptr;
 use std::rc::Rc;
 
@@ -523,6 +522,20 @@ impl Fiber {
                         jump!(by);
                     }
                 }
+                Op::JumpIfItem { object, index, by } => {
+                    let item = check!(access::index(get!(object), get!(index)));
+                    let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    if item.truthy() {
+                        short_jump!(by);
+                    }
+                }
+                Op::JumpUnlessItem { object, index, by } => {
+                    let item = check!(access::index(get!(object), get!(index)));
+                    let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    if !item.truthy() {
+                        short_jump!(by);
+                    }
+                }
                 Op::JumpIfNil { a, by } => {
                     if get!(a).is_nil() {
                         jump!(by);
@@ -743,9 +756,7 @@ impl Fiber {
                                 check!(self.afford_bytes(s.len()));
                                 text.push_str(s);
                             }
-                            Value::Int(i) => {
-                                let _ = write!(text, "{i}");
-                            }
+                            Value::Int(i) => text.push_str(itoa::Buffer::new().format(*i)),
                             other => {
                                 let shown = display(other);
                                 if shown.len() + text.len() > limit {
@@ -866,7 +877,14 @@ impl Fiber {
                 Op::ItemField { .. } => {}
                 Op::SetIndex { object, index, src } => {
                     save!();
-                    check!(self.set_index(object, index, src));
+                    let value = take!(src);
+                    check!(self.set_index(object, index, value));
+                    check!(self.weigh());
+                }
+                Op::SetIndexConst { object, index, k } => {
+                    save!();
+                    let value = entry!(constants, k).clone();
+                    check!(self.set_index(object, index, value));
                     check!(self.weigh());
                 }
                 Op::AssignPath { src, path } => {

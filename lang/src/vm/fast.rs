@@ -209,6 +209,22 @@ impl Fiber {
                 }
             };
         }
+        macro_rules! unless_item {
+            ($next:lifetime, $object:expr, $index:expr, $by:expr, $holds:expr) => {
+                match (get!($object), get!($index)) {
+                    (Value::List(l), Value::Int(i)) if (*i as u64) < l.items.len() as u64 => {
+                        // SAFETY: the index is less than the length.
+                        #[allow(clippy::cast_possible_truncation)]
+                        let item = &*l.items.as_ptr().add(*i as usize);
+                        unless!($next, $holds(item), $by);
+                    }
+                    (Value::Dict(d), Value::Str(key)) => {
+                        unless!($next, d.dict.get(key).map_or($holds(&Value::Nil), $holds), $by);
+                    }
+                    _ => {}
+                }
+            };
+        }
         // The end of a loop is marked as cold: else the compiler computes `pc` from the comparison without a jump, and all that
         // follows would wait for the comparison.
         // SAFETY of all uses: `pc` stays in the code, since the verifier lets only such targets pass, and no last instruction is one.
@@ -426,7 +442,11 @@ impl Fiber {
                             Value::copy(reg!(dst), capture!(index));
                             break 'copy;
                         }
-                        Op::Add { dst, a, b } => arithmetic!('sum, dst, a, b, checked_add, +),
+                        Op::Add { dst, a, b } => {
+                            arithmetic!('sum, dst, a, b, checked_add, +);
+                            // The operands are read again there: kept until here, they would take registers of the common case.
+                            settle!('write, self.append_in_place(base, *op));
+                        }
                         Op::Sub { dst, a, b } => arithmetic!('sum, dst, a, b, checked_sub, -),
                         Op::Mul { dst, a, b } => arithmetic!('product, dst, a, b, checked_mul, *),
                         Op::Div { dst, a, b } => arithmetic!('product, dst, a, b, checked_div, /),
@@ -561,6 +581,12 @@ impl Fiber {
                                 break 'jump;
                             }
                             jump!('jump, by);
+                        }
+                        Op::JumpIfItem { object, index, by } => {
+                            unless_item!('jump, object, index, by, |item: &Value| !item.truthy());
+                        }
+                        Op::JumpUnlessItem { object, index, by } => {
+                            unless_item!('jump, object, index, by, Value::truthy);
                         }
                         Op::JumpIfNil { a, by } => {
                             if (get!(a)).is_nil() {
@@ -742,6 +768,28 @@ impl Fiber {
                                     let (object, key, value): (*mut Value, *const Value, _) = (object, key, reg!(src));
                                     // SAFETY: as above; nothing moves the stack meanwhile.
                                     settle!('write, self.set_key(&mut *object, &*key, &mut *value));
+                                }
+                                _ => {}
+                            }
+                        }
+                        Op::SetIndexConst { object, index, k } => {
+                            let value = entry!(constants, k);
+                            // SAFETY: the verifier lets only two registers pass.
+                            match (&mut *reg!(object), get!(index)) {
+                                (Value::List(list), Value::Int(i)) => {
+                                    if let Some(list) = Rc::get_mut(list)
+                                        && (*i as u64) < list.items.len() as u64
+                                    {
+                                        // SAFETY: the index is less than the length.
+                                        #[allow(clippy::cast_possible_truncation)]
+                                        Value::copy(list.items.as_mut_ptr().add(*i as usize), value);
+                                        break 'write;
+                                    }
+                                }
+                                (object @ Value::Dict(_), key @ Value::Str(_)) => {
+                                    let (object, key): (*mut Value, *const Value) = (object, key);
+                                    // SAFETY: as above; nothing moves the stack or the constants meanwhile.
+                                    settle!('write, self.set_key_const(&mut *object, &*key, &*value));
                                 }
                                 _ => {}
                             }

@@ -191,6 +191,7 @@ impl ListedFunction<'_> {
             },
             Operand::Capture(index) => format!("c{index}"),
             Operand::Constant(at) => format!("k{at} {}", entry(&proto.constants, at, |value| self.value(value))),
+            Operand::ShortConstant(at) => format!("k{at} {}", entry(&proto.constants, at, |value| self.value(value))),
             Operand::Inner(at) => entry(&proto.protos, at, |proto| self.listed.function(proto)),
             Operand::Builtin(at) => entry(&proto.builtins, at, |row| row.full_name()),
             Operand::Method(at) => entry(&proto.methods, at, |site| format!(".{}", site.name)),

@@ -122,6 +122,10 @@ instructions! {
     JumpIf { a: Read, by: Forward } branches "{a} {by}",
     /// Jumps when `a` is false.
     JumpUnless { a: Read, by: Forward } branches "{a} {by}",
+    /// Jumps when `object[index]` is true.
+    JumpIfItem { object: Read, index: Read, by: Near } branches "{object}[{index}] {by}",
+    /// Jumps when `object[index]` is false.
+    JumpUnlessItem { object: Read, index: Read, by: Near } branches "{object}[{index}] {by}",
     /// Jumps when `a` is nil.
     JumpIfNil { a: Read, by: Forward } branches "{a} {by}",
     /// Jumps when `a` is not nil.
@@ -226,6 +230,8 @@ instructions! {
     ItemField { by: Skip, dst: Write, object: Read, index: Read } branches "{dst} = {object}[{index}] field {by}",
     /// `object[index] = src`, where `object` is a variable's register.
     SetIndex { object: Change, index: Read, src: Taken } goes_on "{object}[{index}] = {src}",
+    /// `object[index] = constants[k]`, where `object` is a variable's register.
+    SetIndexConst { object: Change, index: Read, k: ShortConstant } goes_on "{object}[{index}] = {k}",
     /// Assigns to a path.
     AssignPath { src: Taken, path: Path } goes_on "{path} {src}",
     /// A compound assignment to a path.

@@ -196,6 +196,7 @@ impl Checked<'_> {
             Op::SetIndex { object, index, src } => {
                 require(object != index && object != src && index != src, Rule::Itself)
             }
+            Op::SetIndexConst { object, index, .. } => require(object != index, Rule::Itself),
             Op::AssignPath { src, path } => self.assigned(src, path, true),
             Op::UpdatePath { src, path } => self.assigned(src, path, false),
             Op::LoopFor { by } => self.back_to(by, |op| matches!(op, Op::ForNext { .. })),
@@ -251,6 +252,7 @@ impl Checked<'_> {
             Operand::Function(number) => self.function(number),
             Operand::Capture(index) => self.capture(index),
             Operand::Constant(at) => index(at, &proto.constants),
+            Operand::ShortConstant(at) => index(at, &proto.constants),
             Operand::Inner(at) => {
                 index(at, &proto.protos)?;
                 proto.protos[at as usize].captures.iter().try_for_each(|capture| match *capture {

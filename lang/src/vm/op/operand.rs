@@ -48,6 +48,8 @@ pub mod role {
     pub type Capture = u16;
     /// An index into `constants`.
     pub type Constant = u32;
+    /// An index into `constants` in sixteen bits.
+    pub type ShortConstant = u16;
     /// An index into `protos`.
     pub type Inner = u32;
     /// An index into `builtins`.
@@ -99,6 +101,7 @@ pub(in crate::vm) enum Operand {
     Function(role::Function),
     Capture(role::Capture),
     Constant(role::Constant),
+    ShortConstant(role::ShortConstant),
     Inner(role::Inner),
     Builtin(role::Builtin),
     Method(role::Method),
