@@ -1,9 +1,10 @@
 //! A thousand channels with a connection each to one session.
 
-use std::io::{ErrorKind, Read as _};
-use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 
 use crate::daemon::Daemon;
 use crate::options::Options;
@@ -12,12 +13,14 @@ use crate::options::Options;
 const CONNECTIONS: usize = 1_000;
 /// Number of events, each to all.
 const EVENTS: usize = 200;
-/// Most time until a connection has an event after none had it, for 99 %.
+/// Most time until a connection has an event after the first one has it, for 99 %.
 const MOST_MS: f64 = 5.0;
 /// Most memory of a connection in bytes.
 const MOST_BYTES: usize = 32 << 10;
-/// Time between two looks at all connections.
-const PAUSE: Duration = Duration::from_micros(100);
+/// Time for which the reading thread sleeps before it waits. An event is seen later by at most this time.
+const PAUSE: Duration = Duration::from_micros(200);
+/// The time after which all connections have the events about each other.
+const SETTLE: Duration = Duration::from_millis(500);
 /// The timeout of a wait.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -41,9 +44,8 @@ pub(crate) fn run(options: &Options) -> bool {
 enum Report {
     /// It has read its snapshot.
     Ready,
-    /// It has read the event with this number. The times are those of the last look that found nothing on any
-    /// connection, and of the read.
-    Event(usize, Instant, Instant),
+    /// It has read the event with this number.
+    Event(usize, Instant),
     /// It was closed.
     Closed,
 }
@@ -53,43 +55,54 @@ fn measure() -> (f64, f64) {
     let daemon = Daemon::start(CONNECTIONS);
     let session = daemon.open();
     let before = daemon.resident();
-    let (reports, arrivals) = channel();
-    let (streams, opened) = channel();
-    std::thread::spawn(move || read_all(&opened, &reports));
+    let (reports, mut arrivals) = mpsc::unbounded_channel();
+    let (streams, mut opened) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        // Otherwise the daemon would wake this thread for each connection, at the cost of the next ones.
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        runtime.on_thread_park(|| std::thread::sleep(PAUSE));
+        let runtime = runtime.enable_all().build().expect("a runtime");
+        let local = tokio::task::LocalSet::new();
+        local.block_on(&runtime, async {
+            while let Some(stream) = opened.recv().await {
+                tokio::task::spawn_local(read(stream, reports.clone()));
+            }
+            std::future::pending::<()>().await;
+        });
+    });
     for channel in 0..CONNECTIONS {
         streams.send(daemon.events(channel, &session, None)).expect("the reader runs");
-        match wait(&arrivals) {
+        match wait(&mut arrivals) {
             Some(Report::Ready) => {}
             Some(_) | None => panic!("connection {channel} has no snapshot"),
         }
     }
     let bytes = daemon.resident().saturating_sub(before) as f64 / CONNECTIONS as f64;
+    // Each connection is an event for the others.
+    std::thread::sleep(SETTLE);
     let mut delays = Vec::with_capacity(CONNECTIONS * EVENTS);
     for number in 0..EVENTS {
         daemon.act(&format!(
             r#"{{"actionId": "m{number}", "sessionId": "{session}", "kind": "message", "params": {{"text": "event-{number}."}}}}"#
         ));
-        let (mut times, mut began) = (Vec::with_capacity(CONNECTIONS), None);
+        let mut times = Vec::with_capacity(CONNECTIONS);
         while times.len() < CONNECTIONS {
-            match wait(&arrivals) {
-                Some(Report::Event(seen, quiet, at)) if seen == number => {
-                    began.get_or_insert(quiet);
-                    times.push(at);
-                }
+            match wait(&mut arrivals) {
+                Some(Report::Event(seen, at)) if seen == number => times.push(at),
                 Some(Report::Closed) => panic!("a connection was closed before event {number}"),
                 Some(_) => panic!("an event came twice, or in another order"),
                 None => panic!("an event is lost: {} have event {number}", times.len()),
             }
         }
-        let began = began.unwrap_or_else(Instant::now);
-        delays.extend(times.iter().map(|at| at.duration_since(began).as_secs_f64() * 1e3));
+        let first = times.iter().min().copied().unwrap_or_else(Instant::now);
+        delays.extend(times.iter().map(|at| at.duration_since(first).as_secs_f64() * 1e3));
     }
     delays.sort_by(f64::total_cmp);
     (delays[delays.len() * 99 / 100], bytes)
 }
 
 /// Waits for a report; `None` if nothing comes in time.
-fn wait(arrivals: &Receiver<Report>) -> Option<Report> {
+fn wait(arrivals: &mut mpsc::UnboundedReceiver<Report>) -> Option<Report> {
     let until = Instant::now() + LIMIT;
     loop {
         match arrivals.try_recv() {
@@ -101,68 +114,29 @@ fn wait(arrivals: &Receiver<Report>) -> Option<Report> {
     }
 }
 
-/// A connection, and what it has read.
-struct Connection {
-    stream: TcpStream,
-    bytes: Vec<u8>,
-    wanted: Vec<u8>,
-    /// The number of the event that comes next; `None` until the snapshot has come.
-    next: Option<usize>,
-    is_closed: bool,
-}
-
-/// Reports what arrives on the connections. It looks at all of them in turns: to wait for each would let the daemon wake
-/// this thread for every connection, although it is the clients' side that is no part of the measurement.
-fn read_all(opened: &Receiver<TcpStream>, reports: &Sender<Report>) {
-    let (mut connections, mut buffer) = (Vec::new(), vec![0; 16 << 10]);
-    let mut quiet = Instant::now();
-    loop {
-        for stream in opened.try_iter() {
-            stream.set_nonblocking(true).expect("the option is known");
-            let wanted = b"\"change\":\"snapshot\"".to_vec();
-            connections.push(Connection { stream, bytes: Vec::new(), wanted, next: None, is_closed: false });
-        }
-        let (began, mut is_quiet) = (Instant::now(), true);
-        for connection in connections.iter_mut().filter(|connection| !connection.is_closed) {
-            is_quiet &= !connection.look(&mut buffer, quiet, reports);
-        }
-        if is_quiet {
-            quiet = began;
-        }
-        std::thread::sleep(PAUSE);
-    }
-}
-
-impl Connection {
-    /// Reports what has arrived. Returns whether anything has.
-    fn look(&mut self, buffer: &mut [u8], quiet: Instant, reports: &Sender<Report>) -> bool {
-        let count = match self.stream.read(buffer) {
-            Ok(count) if count > 0 => count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-            _ => {
-                self.is_closed = true;
-                // The receiver is gone after the measurement.
-                let _ = reports.send(Report::Closed);
-                return true;
-            }
-        };
+/// Reports what arrives on a connection.
+async fn read(stream: std::net::TcpStream, reports: mpsc::UnboundedSender<Report>) {
+    stream.set_nonblocking(true).expect("the option is known");
+    let mut stream = TcpStream::from_std(stream).expect("the runtime takes the connection");
+    let (mut text, mut buffer) = (String::new(), vec![0; 16 << 10]);
+    let (mut wanted, mut next) = ("\"change\":\"snapshot\"".to_owned(), 0);
+    while let Ok(count) = stream.read(&mut buffer).await
+        && count > 0
+    {
         let now = Instant::now();
-        self.bytes.extend_from_slice(&buffer[..count]);
-        while let Some(at) = find(&self.bytes, &self.wanted) {
-            let report = self.next.map_or(Report::Ready, |number| Report::Event(number, quiet, now));
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        while let Some(at) = text.find(&wanted) {
+            let report = if next == 0 { Report::Ready } else { Report::Event(next - 1, now) };
             let _ = reports.send(report);
-            self.bytes.drain(..at + self.wanted.len());
-            let next = self.next.map_or(0, |number| number + 1);
-            self.next = Some(next);
-            self.wanted = format!("\"event-{next}.\"").into_bytes();
+            text.drain(..at + wanted.len());
+            wanted = format!("\"event-{next}.\"");
+            next += 1;
         }
-        // The beginning of what is looked for may be at the end.
-        self.bytes.drain(..self.bytes.len().saturating_sub(32));
-        true
+        // The beginning of the text that is looked for may be at its end.
+        let keep = text.len().saturating_sub(32);
+        if text.is_char_boundary(keep) {
+            text.drain(..keep);
+        }
     }
-}
-
-/// Returns the place of the first occurrence.
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+    let _ = reports.send(Report::Closed);
 }
