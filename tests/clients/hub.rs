@@ -358,7 +358,7 @@ fn a_trace_shows_the_tasks_of_a_hub() {
         "  queue builds: 1 waiting, 1 held by workers\n  open: 1 lease, 1 deadline\n",
         "task resumed · completed · queue builds\n",
         " · priority high · type build · at most 3 attempts · deadline 2999-01-01T00:00:00.000Z\n",
-        "  attempt 1 by first, lease 0.300 s, 2 renewals: requeued after 0.",
+        "  attempt 1 by first, lease 0.300 s, 1 renewal: requeued after 0.",
         "s: worker `first` lost: ",
         "  attempt 2 by second, lease 90.000 s, ",
         "task refused · rejected · inbox of first\n",
