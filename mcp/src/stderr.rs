@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::sync::Notify;
 
 /// The number of bytes that are kept.
 const KEPT: usize = 8 << 10;
@@ -14,7 +15,11 @@ const SHOWN_BYTES: usize = 2 << 10;
 
 /// The last bytes of standard error.
 #[derive(Default)]
-pub(crate) struct StderrTail(RefCell<VecDeque<u8>>);
+pub(crate) struct StderrTail {
+    kept: RefCell<VecDeque<u8>>,
+    /// Notified at the end of the stream.
+    ended: Notify,
+}
 
 impl StderrTail {
     /// Reads to the end, so that the server never waits for a reader.
@@ -25,10 +30,16 @@ impl StderrTail {
             // A server that never stops writing must leave the thread to others.
             tokio::task::yield_now().await;
         }
+        self.ended.notify_one();
+    }
+
+    /// Waits until everything was read. It returns once.
+    pub(crate) async fn ended(&self) {
+        self.ended.notified().await;
     }
 
     fn push(&self, bytes: &[u8]) {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         kept.extend(bytes);
         let over = kept.len().saturating_sub(KEPT);
         kept.drain(..over);
@@ -36,7 +47,7 @@ impl StderrTail {
 
     /// Returns the last lines, as text.
     pub(crate) fn text(&self) -> Arc<str> {
-        let mut kept = self.0.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         let text = String::from_utf8_lossy(kept.make_contiguous());
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let mut shown = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");

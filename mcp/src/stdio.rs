@@ -225,6 +225,8 @@ impl StdioReader {
             Some(mut process) => timeout(LAST_WORDS, process.wait()).await.ok().and_then(Result::ok),
             None => None,
         };
+        // What the program wrote last may not be read yet. A child of it can keep the stream open.
+        let _ = timeout(LAST_WORDS, self.tail.ended()).await;
         let name = &self.exchange.name;
         let mut message = match code {
             Some(code) => format!("MCP server `{name}` ended with exit code {code}"),

@@ -185,6 +185,11 @@ mod tests {
             "hub.cancel",
             "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.cancel(s.task_id)",
         ),
+        (
+            "hub.tasks",
+            "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); \
+             b.tasks({queue: \"q\"}).next().value",
+        ),
         ("hub.claim", "let b = hub.local({agent: \"me\"}); let s = b.publish(\"x\", {queue: \"q\"}); b.claim(\"q\")"),
         (
             "hub.wait",
@@ -377,6 +382,8 @@ fn napping() {
                     Some(items) => items.iter().for_each(|item| hold(item, of, &format!("{at}[]"), wrong)),
                     None => wrong.push(format!("{at} is no list: {found:?}")),
                 },
+                // The call takes the first value.
+                ("stream", [of]) => hold(found, of, at, wrong),
                 ("string", _) if found.as_str().is_some() => {}
                 ("int", _) if found.as_int().is_some() => {}
                 ("float", _) if found.as_float().is_some() => {}

@@ -313,6 +313,8 @@ async fn finish(clients: &mut Clients, agent: &str, claimed: Claim, random: u64)
 /// Model that reads the changes of the store and knows nothing of the broker.
 #[derive(Default)]
 struct Checker {
+    /// Whether the first batch was read.
+    has_begun: bool,
     /// Number of the first change that is stored: a checkpoint has replaced those before it.
     first: u64,
     /// Whether a complete checkpoint is still missing.
@@ -340,10 +342,13 @@ struct CheckedTask {
 
 impl Checker {
     fn take_batch(&mut self, batch: &ChangeBatch) {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            // A compacted store begins with its checkpoint, and tasks can come before the first change.
+            self.is_partial = batch.checkpoint.is_some() || batch.changes.first().is_some_and(|it| it.number > 1);
+        }
         for change in &batch.changes {
             if self.first == 0 {
                 (self.first, self.last) = (change.number, change.number - 1);
-                self.is_partial = change.number > 1;
             }
             assert_eq!(change.number, self.last + 1, "a change is missing");
             self.last = change.number;
