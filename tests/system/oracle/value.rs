@@ -179,6 +179,8 @@ pub(crate) fn show(value: &Value<'_>) -> Option<String> {
         Value::Bool(b) => b.to_string(),
         Value::Int(i) => i.to_string(),
         // Rust's own debug form changes to an exponent at the same places as the language does.
+        // Rust writes an exponent below 1e-4, the language below 1e-5.
+        Value::Float(f) if (1e-5..1e-4).contains(&f.abs()) => f.to_string(),
         Value::Float(f) => format!("{f:?}"),
         Value::Str(s) => s.to_string(),
         Value::List(items) => format!("[{}]", commas(items)?),
