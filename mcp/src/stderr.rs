@@ -33,7 +33,7 @@ impl StderrTail {
         self.ended.notify_one();
     }
 
-    /// Waits until everything was read. It returns once.
+    /// Waits until everything has been read. Only one caller can wait.
     pub(crate) async fn ended(&self) {
         self.ended.notified().await;
     }

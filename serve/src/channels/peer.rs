@@ -55,7 +55,7 @@ impl Peer for ChannelPeer {
     }
 
     fn permit(&self, mut question: PermissionQuestion) -> Waiting<Verdict> {
-        // The prompt of a peer agent's task is no action.
+        // The session knows only the channels of actions, and a peer agent's task is prompted without one.
         if let Some(speaker) = self.tasks.as_ref().and_then(|tasks| tasks.speaker(&question.session_id)) {
             question.requested_by = speaker.id.clone();
         }

@@ -111,7 +111,7 @@ fn identity_resume_token_ref_is_the_cursor_with_which_the_channel_resumes() {
 #[test]
 fn identity_native_protocol_is_that_of_the_peer() {
     let it = ConnectedChannel::new("protocol", "view,prompt", &[]);
-    assert!(it.identity("sse").get("native_protocol").is_nil(), "events and actions are no protocol of their own");
+    assert!(it.identity("sse").get("native_protocol").is_nil(), "a client of `/events` has no native protocol");
     let _websocket = AcpClient::websocket(&it.daemon, &it.secret);
     assert_eq!(it.identity("websocket").get("native_protocol").as_str(), Some("acp"));
 }
