@@ -1,6 +1,5 @@
 //! [`ChannelConnection`]: a connection of a channel to the events of a session.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,7 +14,8 @@ use super::{
     EnrolledChannel, ResumeMethod, ResumedChannel,
 };
 use crate::a2a::now_ms;
-use crate::http::ConnectionCloser;
+use crate::http::HttpConnection;
+use crate::when_woken::WhenWoken;
 
 /// The longest time for which a timer waits; after that, it looks again.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,7 +28,7 @@ pub(crate) struct ChannelConnection {
     number: u64,
     closing: watch::Receiver<Option<DisconnectReason>>,
     /// Ready when the channel must be disconnected. It is kept from event to event: to wait anew for each would be slow.
-    closed: Pin<Box<dyn Future<Output = DisconnectReason> + Send + Sync>>,
+    closed: WhenWoken<DisconnectReason>,
     /// The reason for which it must be disconnected, once it was returned.
     due: Option<DisconnectReason>,
     /// The reason, if it was closed from outside.
@@ -65,7 +65,7 @@ impl ChannelConnection {
             channel: channel.clone(),
             session_id: session_id.cloned(),
             number: counted.number,
-            closed: Box::pin(closed(counted.closing.clone(), channel.expires_at_ms)),
+            closed: WhenWoken::new(closed(counted.closing.clone(), channel.expires_at_ms)),
             due: None,
             closing: counted.closing,
             forced: Arc::default(),
@@ -75,9 +75,9 @@ impl ChannelConnection {
     }
 
     /// Lets the daemon close the connection if it does not end by itself, because its client does not read.
-    pub(crate) fn watch(&self, closer: ConnectionCloser, lag: Option<FeedLag>) {
+    pub(crate) fn watch(&self, http: HttpConnection, lag: Option<FeedLag>) {
         let watched = WatchedConnection {
-            closer,
+            http,
             lag,
             closing: self.closing.clone(),
             expires_at_ms: self.channel.expires_at_ms,
@@ -91,7 +91,7 @@ impl ChannelConnection {
     pub(crate) async fn closed(&mut self) -> DisconnectReason {
         let reason = match self.due {
             Some(reason) => reason,
-            None => self.closed.as_mut().await,
+            None => (&mut self.closed).await,
         };
         self.due = Some(reason);
         self.reason = reason;

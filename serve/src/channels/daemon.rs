@@ -17,7 +17,7 @@ use super::{
 };
 use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
-use crate::http::ConnectionCloser;
+use crate::http::HttpConnection;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
 const ORPHAN_GRACE: Duration = Duration::from_secs(5);
@@ -30,7 +30,7 @@ const SWEEP: Duration = Duration::from_millis(200);
 
 /// A connection that is closed from outside if it does not end by itself: its client may not read.
 pub(super) struct WatchedConnection {
-    pub(super) closer: ConnectionCloser,
+    pub(super) http: HttpConnection,
     pub(super) lag: Option<FeedLag>,
     pub(super) closing: watch::Receiver<Option<DisconnectReason>>,
     pub(super) expires_at_ms: u64,
@@ -87,7 +87,7 @@ impl ChannelDaemon {
             {
                 // It is closed once.
                 let _ = connection.forced.set(reason);
-                connection.closer.close();
+                connection.http.close();
             } else if reason.is_none() {
                 connection.is_due = false;
             }

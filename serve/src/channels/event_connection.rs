@@ -1,23 +1,25 @@
 //! [`EventConnection`]: a connection of a channel to the events of a session, for transports that send frames as they are.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use runtime::data::Data;
-use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
 use super::events::{EventReader, ReadEvents};
 use super::feed::{ChannelFrame, FeedLag, FrameOrigin};
 use super::{ActionError, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel, EventType, live_event};
+use crate::when_woken::WhenWoken;
 
 /// A connection of a channel to the events of a session.
 pub(super) struct EventConnection {
     session_id: Arc<str>,
     pub(super) connection: ChannelConnection,
     reader: EventReader,
-    /// Due when the connection must show that it is alive.
-    pulse: Interval,
+    heartbeat: Duration,
+    /// Ready when the connection must show that it is alive.
+    pulse: WhenWoken<()>,
     is_over: bool,
 }
 
@@ -27,7 +29,7 @@ pub(super) enum NextEvents {
     Frames(Vec<Arc<ChannelFrame>>),
     /// The last event, which says why the connection ends.
     Last(Arc<ChannelFrame>),
-    /// No event came for a heartbeat.
+    /// The connection must show that it is alive.
     Pulse,
 }
 
@@ -50,9 +52,8 @@ impl ChannelDaemon {
         let connection = ChannelConnection::begin(self, channel, Some(session_id), transport, None, after);
         let reader = self.events(session_id, after);
         let heartbeat = self.limits.heartbeat;
-        let mut pulse = tokio::time::interval_at(Instant::now() + heartbeat, heartbeat);
-        pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(EventConnection { session_id: session_id.clone(), connection, reader, pulse, is_over: false })
+        let pulse = WhenWoken::new(tokio::time::sleep(heartbeat));
+        Ok(EventConnection { session_id: session_id.clone(), connection, reader, heartbeat, pulse, is_over: false })
     }
 }
 
@@ -71,7 +72,10 @@ impl EventConnection {
             biased;
             reason = self.connection.closed() => return Some(NextEvents::Last(self.end(reason))),
             read = self.reader.read() => read,
-            _ = self.pulse.tick() => return Some(NextEvents::Pulse),
+            () = &mut self.pulse => {
+                self.pulse = WhenWoken::new(tokio::time::sleep(self.heartbeat));
+                return Some(NextEvents::Pulse);
+            }
         };
         Some(match read {
             Ok(ReadEvents::Frames(frames)) => NextEvents::Frames(frames),

@@ -3,14 +3,14 @@
 //! so a connection costs no queue of its own, and one that is too slow is cut off.
 
 use std::collections::{HashMap, VecDeque};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use runtime::event_log::Record;
+use slab::Slab;
 use tokio::sync::Notify;
-use tokio::sync::futures::OwnedNotified;
 
 use super::{EventGap, frame};
 use crate::host::SessionEvent;
@@ -75,7 +75,8 @@ struct FanOutState {
 /// The events of a session for its connections.
 struct SessionFeed {
     window: Mutex<FeedWindow>,
-    news: Arc<Notify>,
+    /// Notified when a connection begins to read.
+    entered: Notify,
     /// Whether it is among the changed feeds.
     is_changed: AtomicBool,
 }
@@ -88,7 +89,8 @@ struct FeedWindow {
     bytes: usize,
     /// The cursor after which every record of the session is in the window.
     base: u64,
-    readers: usize,
+    /// The connections that read it. One that has waited is woken for each event: to wait anew for each would be slow.
+    readers: Slab<Option<Waker>>,
     /// Whether a connection has read it.
     was_read: bool,
     /// The text of the current message, of which the log has only a part.
@@ -109,7 +111,7 @@ pub(super) struct LiveText {
 
 impl FeedWindow {
     fn push(&mut self, frame: Arc<ChannelFrame>, limits: WindowLimits) {
-        if self.readers == 0 {
+        if self.readers.is_empty() {
             self.base = frame.cursor.unwrap_or(self.base);
             return;
         }
@@ -157,7 +159,7 @@ impl FanOut {
             let window = FeedWindow { base: followed, ..FeedWindow::default() };
             Arc::new(SessionFeed {
                 window: Mutex::new(window),
-                news: Arc::default(),
+                entered: Notify::new(),
                 is_changed: AtomicBool::new(false),
             })
         };
@@ -177,7 +179,7 @@ impl FanOut {
             let Some(feed) = session_id.and_then(|id| state.feeds.get(id)) else { return };
             // Under this lock, so that a feed that begins now begins after this record.
             let mut window = feed.lock();
-            if window.readers == 0 {
+            if window.readers.is_empty() {
                 window.base = cursor;
                 return;
             }
@@ -206,7 +208,9 @@ impl FanOut {
             for feed in changed {
                 // Before the connections look: what comes from now on wakes them again.
                 feed.is_changed.store(false, Ordering::Release);
-                feed.news.notify_waiters();
+                // They are woken without the lock, which they take.
+                let wakers: Vec<Waker> = feed.lock().readers.iter().filter_map(|(_, waker)| waker.clone()).collect();
+                wakers.into_iter().for_each(Waker::wake);
             }
         }
     }
@@ -216,7 +220,7 @@ impl FanOut {
         let feed = self.feed(session_id);
         {
             let mut window = feed.lock();
-            if window.readers == 0 {
+            if window.readers.is_empty() {
                 return;
             }
             window.push(frame(), self.limits);
@@ -266,7 +270,7 @@ impl FanOut {
         let is_read = {
             let mut window = feed.lock();
             (window.is_open, window.live) = (false, None);
-            window.readers > 0
+            !window.readers.is_empty()
         };
         if !is_read {
             state.feeds.remove(session_id);
@@ -294,60 +298,60 @@ impl FanOut {
     pub(super) async fn attended(self: Arc<FanOut>, session_id: Arc<str>) {
         let feed = self.feed(&session_id);
         loop {
-            let news = feed.news.notified();
-            tokio::pin!(news);
-            news.as_mut().enable();
+            let entered = feed.entered.notified();
+            tokio::pin!(entered);
+            entered.as_mut().enable();
             {
                 let window = feed.lock();
-                if window.readers > 0 || !window.was_read {
+                if !window.readers.is_empty() || !window.was_read {
                     return;
                 }
             }
-            news.await;
+            entered.await;
         }
     }
 
     /// Returns the number of connections that read a session.
     pub(super) fn readers(&self, session_id: &str) -> usize {
-        self.lock().feeds.get(session_id).map_or(0, |feed| feed.lock().readers)
+        self.lock().feeds.get(session_id).map_or(0, |feed| feed.lock().readers.len())
     }
 
     /// Begins to read a session.
     pub(super) fn enter(self: &Arc<FanOut>, session_id: &Arc<str>) -> FeedReader {
         loop {
             let feed = self.feed(session_id);
-            {
+            let key = {
                 let mut window = feed.lock();
-                (window.readers, window.was_read) = (window.readers + 1, true);
-            }
-            feed.news.notify_waiters();
+                window.was_read = true;
+                window.readers.insert(None)
+            };
+            feed.entered.notify_waiters();
             // A feed that was forgotten meanwhile gets no events.
             let is_current = self.lock().feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, &feed));
             if is_current {
-                let mut news = Box::pin(feed.news.clone().notified_owned());
-                news.as_mut().enable();
                 return FeedReader {
                     fan_out: self.clone(),
                     session_id: session_id.clone(),
                     feed,
-                    news,
+                    key,
                     next: Arc::new(AtomicU64::new(READS_LOG)),
                 };
             }
         }
     }
 
-    fn leave(&self, session_id: &str, feed: &Arc<SessionFeed>) {
+    fn leave(&self, session_id: &str, feed: &Arc<SessionFeed>, key: usize) {
         let mut state = self.lock();
         let mut window = feed.lock();
-        window.readers -= 1;
-        if window.readers > 0 {
+        window.readers.remove(key);
+        if !window.readers.is_empty() {
             return;
         }
         while !window.frames.is_empty() {
             window.drop_first();
         }
         window.frames.shrink_to_fit();
+        window.readers.shrink_to_fit();
         let is_over = !window.is_open;
         drop(window);
         if is_over && state.feeds.get(session_id).is_some_and(|current| Arc::ptr_eq(current, feed)) {
@@ -361,8 +365,8 @@ pub(crate) struct FeedReader {
     fan_out: Arc<FanOut>,
     session_id: Arc<str>,
     feed: Arc<SessionFeed>,
-    /// Ready when events came since it was created. It is kept from event to event: to wait anew for each would be slow.
-    news: Pin<Box<OwnedNotified>>,
+    /// Its key among the readers of the feed.
+    key: usize,
     /// The number of the next frame; [`READS_LOG`] until it has read the log.
     next: Arc<AtomicU64>,
 }
@@ -424,37 +428,35 @@ impl FeedReader {
 
     /// Waits for the next events. Dropping the future loses none.
     pub(crate) async fn read(&mut self) -> FeedRead {
-        loop {
-            if let Some(read) = self.try_read() {
-                return read;
-            }
-            self.news.as_mut().await;
-            // Before the next look, so that what comes from now on wakes this reader again.
-            self.news.set(self.feed.news.clone().notified_owned());
-            self.news.as_mut().enable();
-        }
+        std::future::poll_fn(|cx| self.poll_read(cx)).await
     }
 
-    fn try_read(&mut self) -> Option<FeedRead> {
-        let window = self.feed.lock();
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<FeedRead> {
+        let mut window = self.feed.lock();
         let next = match self.next.load(Ordering::Relaxed) {
             READS_LOG => window.first,
             next => next,
         };
-        let Some(skipped) = next.checked_sub(window.first) else { return Some(FeedRead::Lagged) };
+        let Some(skipped) = next.checked_sub(window.first) else { return Poll::Ready(FeedRead::Lagged) };
         let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
         let frames: Vec<_> = window.frames.iter().skip(skipped).take(BATCH).cloned().collect();
         if frames.is_empty() {
-            return None;
+            // Under the lock, so that an event that comes from now on wakes this reader.
+            if let Some(known) = window.readers.get_mut(self.key)
+                && !known.as_ref().is_some_and(|known| known.will_wake(cx.waker()))
+            {
+                *known = Some(cx.waker().clone());
+            }
+            return Poll::Pending;
         }
         self.next.store(next + frames.len() as u64, Ordering::Relaxed);
-        Some(FeedRead::Frames(frames))
+        Poll::Ready(FeedRead::Frames(frames))
     }
 }
 
 impl Drop for FeedReader {
     fn drop(&mut self) {
-        self.fan_out.leave(&self.session_id, &self.feed);
+        self.fan_out.leave(&self.session_id, &self.feed, self.key);
     }
 }
 

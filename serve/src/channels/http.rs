@@ -26,7 +26,7 @@ use super::{Action, ActionError, ChannelScope, ChannelTransport, EnrolledChannel
 use crate::a2a::A2aEndpoint;
 use crate::count_limit::CountLimit;
 use crate::http::body::{self, BodyError};
-use crate::http::{ConnectionCloser, FullBody, GuardError, RequestGuard, challenge};
+use crate::http::{FullBody, GuardError, HttpConnection, RequestGuard, challenge};
 use crate::metrics::Exposition;
 use crate::probe::{self, HEALTH, METRICS, Probed, READY};
 
@@ -194,8 +194,9 @@ impl ChannelHttpState {
             Ok(events) => events,
             Err(error) => return self.refused(channel, Some(&session_id), &error),
         };
-        if let Some(closer) = request.extensions().get::<ConnectionCloser>() {
-            events.connection.watch(closer.clone(), Some(events.lag()));
+        if let Some(connection) = request.extensions().get::<HttpConnection>() {
+            connection.batch_writes();
+            events.connection.watch(connection.clone(), Some(events.lag()));
         }
         let mut response = Response::new(stream_of(events));
         let headers = response.headers_mut();

@@ -15,7 +15,7 @@ use super::daemon::ChannelDaemon;
 use super::incoming_tasks::{IncomingTasks, PeerAgent};
 use super::{ActionError, ChannelEvent, ChannelScope, ChannelTransport, EnrolledChannel};
 use crate::a2a::{A2aEndpoint, A2aMethod, no_scope, now_ms, read};
-use crate::http::ConnectionCloser;
+use crate::http::HttpConnection;
 
 /// The protocol of peer agents.
 const NATIVE: &str = "a2a";
@@ -63,7 +63,7 @@ impl PeerAgents {
         if !daemon.core().presence.may_act(channel) {
             return Err(ActionError::RateLimited);
         }
-        let closer = request.extensions().get::<ConnectionCloser>().cloned();
+        let http = request.extensions().get::<HttpConnection>().cloned();
         let (head, body) = request.into_parts();
         let bytes = match self.endpoint.receive(&head.headers, Body::new(body)).await {
             Ok(bytes) => bytes,
@@ -81,7 +81,7 @@ impl PeerAgents {
         let manager = self.endpoint.manager().seen_by(Arc::new(peer));
         let response = self.endpoint.respond(&manager, &head, request).await;
         let is_stream = method.is_some_and(A2aMethod::is_stream) && response.status() == StatusCode::OK;
-        Ok(if is_stream { connected(response, daemon, channel, closer) } else { response })
+        Ok(if is_stream { connected(response, daemon, channel, http) } else { response })
     }
 
     /// Records the identity of a channel at its first request as a peer agent.
@@ -101,11 +101,11 @@ fn connected(
     response: Response<Body>,
     daemon: &Arc<ChannelDaemon>,
     channel: &Arc<EnrolledChannel>,
-    closer: Option<ConnectionCloser>,
+    http: Option<HttpConnection>,
 ) -> Response<Body> {
     let connection = ChannelConnection::begin(daemon, channel, None, ChannelTransport::JsonRpc, Some(NATIVE), None);
-    if let Some(closer) = closer {
-        connection.watch(closer, None);
+    if let Some(http) = http {
+        connection.watch(http, None);
     }
     response.map(|body| {
         let frames = body.into_data_stream();

@@ -16,8 +16,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 
+use super::batched_stream::{BatchSwitch, BatchedStream, WriteBatch};
 use super::write_timeout::WriteTimeout;
 use crate::count_limit::{CountLimit, CountPermit};
+use crate::when_woken::WhenWoken;
 
 /// The timeout for the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
@@ -35,6 +37,7 @@ const EXHAUSTED: Duration = Duration::from_millis(50);
 pub(crate) struct HttpListener {
     listener: TcpListener,
     permits: CountLimit,
+    batch: Arc<WriteBatch>,
     /// Whether shutdown has begun.
     ending: watch::Sender<bool>,
     /// The response to a connection beyond the limit.
@@ -48,19 +51,27 @@ pub(crate) struct FullBody {
     pub(crate) text: String,
 }
 
-/// Closes a connection from outside, also one whose client does not read. Each request has the closer of its connection
-/// as an extension.
+/// The connection of a request, which has it as an extension.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ConnectionCloser(Arc<Notify>);
+pub(crate) struct HttpConnection {
+    closing: Arc<Notify>,
+    batched: BatchSwitch,
+}
 
-impl ConnectionCloser {
-    /// Closes the connection.
+impl HttpConnection {
+    /// Closes the connection, also if its client does not read.
     pub(crate) fn close(&self) {
-        self.0.notify_one();
+        self.closing.notify_one();
     }
 
-    async fn closed(&self) {
-        self.0.notified().await;
+    /// Writes small pieces together with those of other connections, for events that go to many of them.
+    pub(crate) fn batch_writes(&self) {
+        self.batched.turn_on();
+    }
+
+    /// Is ready when the connection must be closed.
+    fn closed(&self) -> WhenWoken<()> {
+        WhenWoken::new(self.closing.clone().notified_owned())
     }
 }
 
@@ -70,7 +81,7 @@ impl HttpListener {
     pub(crate) fn new(listener: TcpListener, connections: u32, full: impl FnOnce(usize) -> FullBody) -> HttpListener {
         let permits = CountLimit::new(connections);
         let full = unavailable(&full(permits.most()));
-        HttpListener { listener, permits, ending: watch::Sender::new(false), full }
+        HttpListener { listener, permits, batch: Arc::default(), ending: watch::Sender::new(false), full }
     }
 
     /// Accepts connections, forever.
@@ -98,7 +109,9 @@ impl HttpListener {
             return;
         };
         let _ = stream.set_nodelay(true);
-        tokio::spawn(carry(stream, answer.clone(), permit, self.ending.subscribe()));
+        let connection = HttpConnection::default();
+        let stream = BatchedStream::new(stream, self.batch.clone(), connection.batched.clone());
+        tokio::spawn(carry(stream, connection, answer.clone(), permit, self.ending.subscribe()));
     }
 
     /// Stops accepting connections, and further requests on the open ones.
@@ -119,35 +132,47 @@ impl OpenConnections {
 }
 
 /// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
-async fn carry<A, F>(stream: TcpStream, answer: A, permit: CountPermit, mut ending: watch::Receiver<bool>)
-where
+async fn carry<A, F>(
+    stream: BatchedStream,
+    connection: HttpConnection,
+    answer: A,
+    permit: CountPermit,
+    ending: watch::Receiver<bool>,
+) where
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Result<Response<Body>, Infallible>>,
 {
     let io = TokioIo::new(WriteTimeout::new(stream, PATIENCE));
-    let closer = ConnectionCloser::default();
-    let of_requests = closer.clone();
+    let (mut closed, mut ends) = (connection.closed(), ends(ending));
     let answer = move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(of_requests.clone());
+        request.extensions_mut().insert(connection.clone());
         answer(request)
     };
-    let mut connection = pin!(bounded().serve_connection(io, service_fn(answer)).with_upgrades());
+    let mut served = pin!(bounded().serve_connection(io, service_fn(answer)).with_upgrades());
     let is_over = tokio::select! {
         biased;
-        _ = connection.as_mut() => true,
-        () = closer.closed() => true,
-        _ = ending.wait_for(|ending| *ending) => false,
+        _ = served.as_mut() => true,
+        () = &mut closed => true,
+        () = &mut ends => false,
     };
     if !is_over {
-        connection.as_mut().graceful_shutdown();
+        served.as_mut().graceful_shutdown();
         // Errors of a connection matter only to its client.
         tokio::select! {
             biased;
-            _ = connection => {}
-            () = closer.closed() => {}
+            _ = served => {}
+            () = closed => {}
         }
     }
     drop(permit);
+}
+
+/// Is ready when shutdown begins.
+fn ends(mut ending: watch::Receiver<bool>) -> WhenWoken<()> {
+    WhenWoken::new(async move {
+        // An error means that the listener is gone.
+        let _ = ending.wait_for(|ending| *ending).await;
+    })
 }
 
 /// Returns an HTTP configuration with limits on heads.

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::event_log::{LogError, Record};
 
@@ -46,13 +46,43 @@ impl LogFile {
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn cursors_of_run(&self, run_id: &str, after: u64) -> Result<RunCursors, LogError> {
+        self.run_cursors(|snapshot, cursors| {
+            let of_run = "SELECT cursor FROM records WHERE run_id = ? AND cursor > ? ORDER BY cursor";
+            let mut select = snapshot.prepare_cached(of_run)?;
+            for cursor in select.query_map(params![run_id, stored(after)], |row| number(row, 0))? {
+                cursors.push(cursor?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the cursors of a run's records in some topics, like [`Self::cursors_of_run`].
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn cursors_of_run_in(&self, run_id: &str, topics: &[&str]) -> Result<RunCursors, LogError> {
+        self.run_cursors(|snapshot, cursors| {
+            let mut select = snapshot.prepare_cached("SELECT cursor FROM records WHERE run_id = ? AND topic = ?")?;
+            for topic in topics {
+                let Some(key) = topic_key(snapshot, topic)? else { continue };
+                for cursor in select.query_map(params![run_id, key], |row| number(row, 0))? {
+                    cursors.push(cursor?);
+                }
+            }
+            cursors.sort_unstable();
+            Ok(())
+        })
+    }
+
+    fn run_cursors(
+        &self,
+        find: impl FnOnce(&Connection, &mut Vec<u64>) -> rusqlite::Result<()>,
+    ) -> Result<RunCursors, LogError> {
         let read = || -> Result<RunCursors, FileReadError> {
             let snapshot = self.connection.unchecked_transaction()?;
             let (head, kept_after) = (last(&snapshot)?, kept_behind(&snapshot)?);
-            let of_run = "SELECT cursor FROM records WHERE run_id = ? AND cursor > ? ORDER BY cursor";
-            let mut select = snapshot.prepare_cached(of_run)?;
-            let rows = select.query_map(params![run_id, stored(after)], |row| number(row, 0))?;
-            let cursors = rows.collect::<rusqlite::Result<Vec<u64>>>()?;
+            let mut cursors = Vec::new();
+            find(&snapshot, &mut cursors)?;
             Ok(RunCursors { cursors, head, kept_after })
         };
         read().map_err(|error| self.failed(error))
@@ -143,6 +173,9 @@ mod tests {
         assert_eq!(found, (0..30).filter(|n| n % 3 == 1).flat_map(|n| [n, n]).collect::<Vec<_>>());
         let after = log.look(|file| file.cursors_of_run("run-1", 75)).unwrap();
         assert_eq!(after, RunCursors { cursors: vec![76, 78, 85, 87], head: 90, kept_after: 0 });
+        let of = |topics: &[&str]| log.look(|file| file.cursors_of_run_in("run-1", topics)).unwrap();
+        assert_eq!(of(&["session.message", "session.life", "unknown"]).cursors[17..], [76, 78, 85, 87]);
+        assert_eq!(of(&["session.message"]).cursors[8..], [78, 87]);
         let read = log.look(|file| file.records_at(&[84, 91, 87])).unwrap();
         assert_eq!(read.iter().map(|record| record.cursor).collect::<Vec<_>>(), [84, 87]);
         let last = |before| {
@@ -176,6 +209,8 @@ mod tests {
         assert!(of_run.contains("records_by_run"), "{of_run}");
         let cursors = plan("SELECT cursor FROM records WHERE run_id = 'run-1' AND cursor > 7 ORDER BY cursor");
         assert!(cursors.contains("USING COVERING INDEX records_by_run"), "{cursors}");
+        let in_topic = plan("SELECT cursor FROM records WHERE run_id = 'run-1' AND topic = 1");
+        assert!(in_topic.contains("USING COVERING INDEX records_by_run (run_id=? AND topic=?)"), "{in_topic}");
         let last = plan("SELECT max(cursor) FROM records WHERE run_id = 'run-1' AND topic = 1");
         assert!(last.contains("records_by_run (run_id=? AND topic=?)"), "{last}");
         let mut found = Vec::new();
