@@ -11,7 +11,7 @@ use stdlib::limits::{RunLimits, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Preview, Project, RunOptions};
 
 /// The limits, capabilities and event log of a run.
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Limits {
     #[command(flatten)]
     bounds: RunBounds,
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
 }
 
 /// The limits and capabilities of a run.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct RunBounds {
     /// Use fixed ids, time and randomness, so that every run prints the same output
     #[arg(long, value_name = "N")]

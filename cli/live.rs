@@ -20,9 +20,10 @@ use stdlib::{Diagnostic, Live, Output};
 use view::View;
 
 /// The setting of the live view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LiveMode {
     /// If standard error is a terminal
+    #[default]
     Auto,
     /// Always; if standard error is not a terminal, in whole lines and without a status line
     Always,

@@ -13,7 +13,7 @@ use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
 
 /// The destination of traces.
-#[derive(Args, Default)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct Otel {
     /// Export traces over OTLP/HTTP to this collector, or without URL to the one in OTEL_EXPORTER_OTLP_ENDPOINT
     /// [default: http://localhost:4318]

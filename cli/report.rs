@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 use stdlib::{Diagnostic, Output, shown, to_json};
 
 /// The format of printed diagnostics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Readable text with source excerpts
+    #[default]
     Text,
     /// One JSON object per line
     Json,

@@ -10,10 +10,11 @@ use crate::otel::{self, Otel};
 use crate::report::{Format, show};
 use crate::script::Script;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunArgs {
     /// Script to run; `-` reads it from standard input
     #[arg(required_unless_present = "code")]
@@ -39,10 +40,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "seed")]
     replay: Option<PathBuf>,
     /// Format of the diagnostics on standard error
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// When to show the progress of agent loops on standard error
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     live: LiveMode,
     /// Format of log lines on standard error; without it, lines are logged only if HARN_LOG or RUST_LOG is set
     #[arg(long, value_enum, value_name = "FORM")]
@@ -54,6 +55,21 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
+    /// Reads the words after `harn run` if none of them is an option; `None` leaves them to `clap`. Most runs have no options,
+    /// and describing them to `clap` was a seventh of the instructions of an empty run and a quarter of its code.
+    pub(crate) fn without_options(words: &[OsString]) -> Option<Self> {
+        let escape = words.iter().position(|word| word == "--");
+        let (plain, literal) = words.split_at(escape.unwrap_or(words.len()));
+        let is_plain = |word: &OsString| !word.is_empty() && !word.as_encoded_bytes().starts_with(b"-");
+        if !plain.iter().all(is_plain) {
+            return None;
+        }
+        let mut positional = plain.iter().chain(literal.iter().skip(1));
+        let file = positional.next().filter(|file| !file.is_empty())?;
+        let args = positional.map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>()?;
+        Some(Self { file: Some(file.into()), args, ..Self::default() })
+    }
+
     /// Takes the script's source and its arguments out of the options.
     fn script(&mut self) -> (Script, Vec<String>) {
         let mut args = std::mem::take(&mut self.args);
@@ -126,4 +142,54 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     }
     show(output, &ran.diagnostics, args.format);
     ran.exit_code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunArgs;
+    use crate::{RunCli, RunOnly, lazy::Lazy};
+    use clap::Parser as _;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    fn by_clap(words: &[OsString]) -> Result<RunArgs, clap::Error> {
+        let line = ["harn", "run"].map(OsString::from);
+        let RunCli { command: RunOnly::Run(Lazy(args)) } = RunCli::try_parse_from(line.iter().chain(words))?;
+        Ok(args)
+    }
+
+    #[test]
+    fn words_without_options_are_read_as_clap_reads_them() {
+        let lines: &[&[&str]] = &[
+            &["a.harn"],
+            &["a.harn", "b", "c d", "é"],
+            &["help"],
+            &["a.harn", "--", "--deny", "net", "", "-"],
+            &["a.harn", "b", "--", "c", "--", "--d"],
+            &["a.harn", "--"],
+            &["--", "a.harn"],
+            &["--", "-a.harn", "b"],
+            &["--", "-"],
+            &["--", "--"],
+        ];
+        for line in lines {
+            let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+            let read = RunArgs::without_options(&words).unwrap_or_else(|| panic!("{line:?} is left to clap"));
+            let expected = by_clap(&words).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+            assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn options_and_errors_are_left_to_clap() {
+        let lines: &[&[&str]] =
+            &[&[], &["--"], &[""], &["--", ""], &["-"], &["-e", "1"], &["a.harn", "--seed", "1"], &["a.harn", "-x"]];
+        for line in lines {
+            let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+            assert!(RunArgs::without_options(&words).is_none(), "{line:?}");
+        }
+        let invalid = [OsString::from("a.harn"), OsString::from_vec(vec![0xff])];
+        assert!(RunArgs::without_options(&invalid).is_none());
+        assert!(by_clap(&invalid).is_err());
+    }
 }

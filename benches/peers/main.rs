@@ -1,8 +1,8 @@
 //! harn beside the languages people would use instead: the same program in each, CPU time, median of runs in turn.
 //!
 //! `cargo bench --bench peers [-- --rows fib,loop --runs 5 --peers lua,python]`. Languages that the machine does not have
-//! are left out. It prints tables and fails on nothing but a wrong answer; regressions are watched by counting
-//! instructions (docs/testing.md).
+//! are left out. It prints tables, and fails on a wrong answer and on the limits of a start ([`whole`]); other regressions are
+//! watched by counting instructions (docs/testing.md).
 //!
 //! - [`rows`]: what is run; [`inputs`]: the files that programs read.
 //! - [`peer`]: what a language must offer; [`harn`], [`lua`], [`python`], [`rhai_peer`]: they do. [`here`] runs those that
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     };
     let peers = found(&options);
     let mut wrong = programs(&peers, &options);
-    others(&peers, &options);
+    wrong |= !others(&peers, &options);
     if options.wants_row(evaluation::NAME)
         && let Err(error) = evaluation::evaluation(options.runs)
     {
@@ -116,17 +116,22 @@ fn programs(peers: &[Box<dyn Peer>], options: &Options) -> bool {
     wrong
 }
 
-fn others(peers: &[Box<dyn Peer>], options: &Options) {
-    let [start, memory, source, front, format] = whole::NAMES.map(|name| options.wants_row(name));
-    if start || memory || source || front || format {
+/// Measures the whole command and its front end; returns whether harn keeps to the limits of a start.
+fn others(peers: &[Box<dyn Peer>], options: &Options) -> bool {
+    let [start, faults, memory, source, front, format] = whole::NAMES.map(|name| options.wants_row(name));
+    if start || faults || memory || source || front || format {
         println!("\nThe whole command, and its front end alone\n");
         table::head("", &names(peers));
     }
+    let mut within = true;
     if start {
-        whole::start(peers, options.runs);
+        within &= whole::start(peers, options.runs);
+    }
+    if faults {
+        within &= whole::faults(peers, options.runs);
     }
     if memory {
-        whole::memory(peers, options.runs);
+        within &= whole::memory(peers, options.runs);
     }
     if source {
         whole::source(peers, options.runs);
@@ -137,6 +142,7 @@ fn others(peers: &[Box<dyn Peer>], options: &Options) {
     if format {
         whole::format(peers, options.runs);
     }
+    within
 }
 
 fn names(peers: &[Box<dyn Peer>]) -> Vec<String> {

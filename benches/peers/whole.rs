@@ -1,22 +1,36 @@
 //! Measurements that are not programs or are taken from outside: start-up, memory, and reading
 //! source text.
+//!
+//! A start has limits, since what it costs is spread over the whole command and no test notices when it grows: its time beside
+//! Lua's, its page faults, and the memory of a small script. Page faults are counted, so they say even on a busy machine
+//! whether the order of the functions (`cli/start.ld`) is still right.
 
 use crate::inputs::made;
 use crate::measure::median;
 use crate::peer::{Peer, finish, program};
 use crate::table;
+use nix::sys::resource::{UsageWho, getrusage};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
 /// The names of these rows.
-pub(crate) const NAMES: [&str; 5] = ["start", "memory", "source", "front", "format"];
+pub(crate) const NAMES: [&str; 6] = ["start", "faults", "memory", "source", "front", "format"];
+
+/// The longest start, in starts of Lua 5.4.
+const SLOWEST_START: f64 = 2.0;
+
+/// The most page faults of a start. In the usual order of the functions there are 250.
+const MOST_FAULTS: f64 = 200.0;
+
+/// The most memory of a script of a few lines, in MiB.
+const MOST_MEMORY: f64 = 8.0;
 
 /// Functions in a text of about a megabyte.
 const MEGABYTE: usize = 2000;
 
-/// Wall-clock milliseconds from starting an empty script to its end.
-pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) {
+/// Wall-clock milliseconds from starting an empty script to its end. Returns whether harn keeps to its limit.
+pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) -> bool {
     // One is over so soon that the median of few says nothing.
     let figures = in_turn(peers, runs * 5, |peer| {
         let mut command = peer.plain(&program("empty", peer.ending()))?;
@@ -26,15 +40,42 @@ pub(crate) fn start(peers: &[Box<dyn Peer>], runs: usize) {
         Some(start.elapsed().as_secs_f64() * 1e3)
     });
     table::line("start-up, wall ms", &table::with_ratios(&figures));
+    let lua = peers.iter().position(|peer| peer.name() == "lua5.4").and_then(|at| figures[at]);
+    lua.is_none_or(|lua| keeps_to("start-up in starts of Lua 5.4", figures[0].map(|harn| harn / lua), SLOWEST_START))
 }
 
-/// The most memory that a script of a few lines ever held, read by the script itself.
-pub(crate) fn memory(peers: &[Box<dyn Peer>], runs: usize) {
+/// The page faults of an empty script, from starting it to its end. Returns whether harn keeps to its limit.
+pub(crate) fn faults(peers: &[Box<dyn Peer>], runs: usize) -> bool {
+    let ended = || getrusage(UsageWho::RUSAGE_CHILDREN).ok().map(|usage| usage.minor_page_faults());
+    let figures = in_turn(peers, runs, |peer| {
+        let mut command = peer.plain(&program("empty", peer.ending()))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let before = ended()?;
+        command.status().ok().filter(ExitStatus::success)?;
+        Some((ended()? - before) as f64)
+    });
+    table::line("start-up, page faults", &table::with_ratios(&figures));
+    keeps_to("page faults of a start", figures[0], MOST_FAULTS)
+}
+
+/// The most memory that a script of a few lines ever held, read by the script itself. Returns whether harn keeps to its limit.
+pub(crate) fn memory(peers: &[Box<dyn Peer>], runs: usize) -> bool {
     let figures = in_turn(peers, runs, |peer| {
         let output = peer.plain(&program("memory", peer.ending()))?.stdin(Stdio::null()).output().ok()?;
         String::from_utf8_lossy(&output.stdout).trim().parse().ok().map(|kib: f64| kib / 1024.0)
     });
     table::line("peak memory, MiB", &table::with_ratios(&figures));
+    keeps_to("peak memory, MiB", figures[0], MOST_MEMORY)
+}
+
+/// Whether a figure of harn was measured and is within its limit; if not, says so.
+fn keeps_to(what: &str, figure: Option<f64>, limit: f64) -> bool {
+    match figure {
+        Some(figure) if figure <= limit => return true,
+        Some(figure) => eprintln!("{what}: {figure:.2}, more than {limit}"),
+        None => eprintln!("{what}: not measured"),
+    }
+    false
 }
 
 /// Megabytes of source text in a second: parsed and checked by harn, compiled by the others.

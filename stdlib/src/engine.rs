@@ -380,15 +380,22 @@ impl Engine {
                 Exit::Raised(raise) => return Err(raise),
                 // No other task is ready.
                 Exit::Yield if !self.isolate.is_busy() => {}
-                exit => {
-                    let main = run(&self.isolate, &context.task, resume(fiber, exit));
-                    let main = self.world.services.routes.unless_broken(main);
-                    // The reason is reported at the end.
-                    let main = async { main.await.unwrap_or_else(|| Err(Raise::exit(1))) };
-                    return self.block_on(main).unwrap_or_else(|| Err(no_runtime()));
-                }
+                exit => return self.call_waiting(&context, fiber, exit),
             }
         }
+    }
+
+    /// Continues a call that waits, until it is done. It is apart from [`Engine::call`], since most calls do not wait and its
+    /// frame is large.
+    #[cold]
+    #[inline(never)]
+    fn call_waiting(&self, context: &Context, fiber: Fiber, exit: Exit) -> Result<Value, Box<Raise>> {
+        // On the heap: each of the futures around it would hold two copies on the stack.
+        let rest = Box::pin(resume(fiber, exit));
+        let main = self.world.services.routes.unless_broken(run(&self.isolate, &context.task, rest));
+        // The reason is reported at the end.
+        let main = async { main.await.unwrap_or_else(|| Err(Raise::exit(1))) };
+        self.block_on(main).unwrap_or_else(|| Err(no_runtime()))
     }
 
     /// Cancels the tasks that are left, and waits until they have cleaned up.
