@@ -12,7 +12,7 @@
 //! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
 //! | [`hub`] | the broker for tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
-//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `when_woken` | metrics and health of a server, its shutdown, its limits, the time, and cheap waiting |
+//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `when_woken` | metrics and health of a server, its shutdown, its limits, the time, and futures that are polled only when woken |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;

@@ -1,7 +1,7 @@
 //! [`WhenWoken`]: polls a future only after it has woken its task.
 //!
 //! A task that waits for several things polls all of them whenever one of them is ready. A connection that gets an event
-//! would ask its timers and its end each time, which costs more than the event.
+//! would poll its timers and its end each time, which costs more than the event.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use futures_util::task::AtomicWaker;
 /// A future that is polled only after it has woken its task. Polling it at other times is cheap.
 pub(crate) struct WhenWoken<T> {
     future: Pin<Box<dyn Future<Output = T> + Send + Sync>>,
-    call: Arc<WakeCall>,
-    /// Makes the call.
-    caller: Waker,
+    flag: Arc<WakeFlag>,
+    /// Sets the flag.
+    waker: Waker,
 }
 
-/// A future's call to its task.
-struct WakeCall {
-    /// Whether the future was not polled since the last call.
-    is_due: AtomicBool,
+/// Set when the future wakes its task.
+struct WakeFlag {
+    /// Whether the future must be polled.
+    is_set: AtomicBool,
     task: AtomicWaker,
 }
 
 impl<T> WhenWoken<T> {
     pub(crate) fn new(future: impl Future<Output = T> + Send + Sync + 'static) -> WhenWoken<T> {
-        // The first poll tells the future whom to wake.
-        let call = Arc::new(WakeCall { is_due: AtomicBool::new(true), task: AtomicWaker::new() });
-        WhenWoken { future: Box::pin(future), caller: Waker::from(call.clone()), call }
+        // The first poll gives the future its waker.
+        let flag = Arc::new(WakeFlag { is_set: AtomicBool::new(true), task: AtomicWaker::new() });
+        WhenWoken { future: Box::pin(future), waker: Waker::from(flag.clone()), flag }
     }
 }
 
@@ -37,24 +37,23 @@ impl<T> Future for WhenWoken<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        // Before the look, so that a call from now on wakes this task again.
-        self.call.task.register(cx.waker());
-        if !self.call.is_due.load(Ordering::Acquire) {
+        // Before the check, so that a flag that is set from now on wakes this task again.
+        self.flag.task.register(cx.waker());
+        if !self.flag.is_set.swap(false, Ordering::AcqRel) {
             return Poll::Pending;
         }
-        self.call.is_due.store(false, Ordering::Release);
         let this = &mut *self;
-        this.future.as_mut().poll(&mut Context::from_waker(&this.caller))
+        this.future.as_mut().poll(&mut Context::from_waker(&this.waker))
     }
 }
 
-impl Wake for WakeCall {
-    fn wake(self: Arc<WakeCall>) {
+impl Wake for WakeFlag {
+    fn wake(self: Arc<WakeFlag>) {
         self.wake_by_ref();
     }
 
-    fn wake_by_ref(self: &Arc<WakeCall>) {
-        self.is_due.store(true, Ordering::Release);
+    fn wake_by_ref(self: &Arc<WakeFlag>) {
+        self.is_set.store(true, Ordering::Release);
         self.task.wake();
     }
 }

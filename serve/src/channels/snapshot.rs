@@ -16,7 +16,7 @@ const MAX_EVENTS: usize = 1_000;
 /// The number of records that are read from the log at a time.
 const PAGE: usize = 1_000;
 
-/// The topics of the records that tell the state of a session.
+/// The topics of the records that [`SessionSnapshot::take`] reads.
 const TOPICS: [Topic; 2] = [Topic::Life, Topic::Shown];
 
 /// A snapshot.
@@ -84,7 +84,7 @@ pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> 
         // The semaphore is never closed.
         let _permit = daemon.reading.acquire().await;
         let read = move || {
-            // The others, such as one for each connection, are not decoded.
+            // Other records, such as that of each connection, are not decoded.
             let topics = TOPICS.map(Topic::as_str);
             let found = log.look(|file| file.cursors_of_run_in(&id, &topics))?;
             let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };

@@ -25,7 +25,7 @@ use crate::when_woken::WhenWoken;
 const HEAD: Duration = Duration::from_secs(10);
 
 /// The timeout for a connection whose client reads nothing.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum size of a request's head, and of the write buffer for a client that does not read, in bytes.
 const BUFFER: usize = 32 * 1024;
@@ -51,7 +51,7 @@ pub(crate) struct FullBody {
     pub(crate) text: String,
 }
 
-/// The connection of a request, which has it as an extension.
+/// The connection of a request. Each request has it as an extension.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HttpConnection {
     closing: Arc<Notify>,
@@ -64,12 +64,13 @@ impl HttpConnection {
         self.closing.notify_one();
     }
 
-    /// Writes small pieces together with those of other connections, for events that go to many of them.
+    /// Writes small pieces together with those of other connections, until the next request: for events that go to many
+    /// connections.
     pub(crate) fn batch_writes(&self) {
-        self.batched.turn_on();
+        self.batched.set(true);
     }
 
-    /// Is ready when the connection must be closed.
+    /// Completes when the connection must be closed.
     fn closed(&self) -> WhenWoken<()> {
         WhenWoken::new(self.closing.clone().notified_owned())
     }
@@ -142,9 +143,10 @@ async fn carry<A, F>(
     A: Fn(Request<Incoming>) -> F,
     F: Future<Output = Result<Response<Body>, Infallible>>,
 {
-    let io = TokioIo::new(WriteTimeout::new(stream, PATIENCE));
+    let io = TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT));
     let (mut closed, mut ends) = (connection.closed(), ends(ending));
     let answer = move |mut request: Request<Incoming>| {
+        connection.batched.set(false);
         request.extensions_mut().insert(connection.clone());
         answer(request)
     };
@@ -167,7 +169,7 @@ async fn carry<A, F>(
     drop(permit);
 }
 
-/// Is ready when shutdown begins.
+/// Completes when shutdown begins.
 fn ends(mut ending: watch::Receiver<bool>) -> WhenWoken<()> {
     WhenWoken::new(async move {
         // An error means that the listener is gone.

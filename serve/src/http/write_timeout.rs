@@ -12,23 +12,23 @@ use tokio::time::{Sleep, sleep};
 /// A connection that fails if its client reads nothing for a given time.
 pub(super) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     /// The timer that runs while nothing can be written.
     waits: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> WriteTimeout<S> {
-        WriteTimeout { stream, patience, waits: None }
+    pub(super) fn new(stream: S, timeout: Duration) -> WriteTimeout<S> {
+        WriteTimeout { stream, timeout, waits: None }
     }
 
-    /// Takes the result of a write or a flush.
-    fn write<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Applies the timeout to a write or a flush.
+    fn timed<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waits = None;
             return written;
         }
-        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         waits.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -42,7 +42,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.write(cx, written)
+        self.timed(cx, written)
     }
 
     fn poll_write_vectored(
@@ -51,7 +51,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
-        self.write(cx, written)
+        self.timed(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -60,7 +60,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        self.write(cx, flushed)
+        self.timed(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
