@@ -22,10 +22,10 @@ CARGO_TARGET_DIR="$target_dir" cargo build --release --locked --manifest-path fu
 seeds="$target_dir/seeds"
 rm -rf "$seeds"
 mkdir -p "$seeds"
-find tests examples benches -name '*.harn' -size -16k | while read -r script; do
+find tests examples benches -type f -name '*.harn' -size -16k | while read -r script; do
   cp "$script" "$seeds/$(tr '/ ' '--' <<<"$script")"
 done
-find . -name '*.md' -not -path './target/*' | while read -r page; do
+find . -type f -name '*.md' -not -path './target/*' | while read -r page; do
   awk -v out="$seeds/$(tr '/ ' '--' <<<"${page#./}")" '
     /^```harn/ { file = out "-" ++count; next }
     /^```/ { file = ""; next }
