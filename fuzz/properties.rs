@@ -7,6 +7,7 @@ use lang::diagnostic::{Diagnostic, Label, Severity};
 use lang::source::{Source, SourceRef, Span};
 use std::fmt::Debug;
 use std::rc::Rc;
+use std::time::Duration;
 use stdlib::limits::RunLimits;
 use stdlib::output::Captured;
 use stdlib::{Capability, Engine, RunOptions};
@@ -57,7 +58,7 @@ pub fn mutant(bytes: &[u8]) -> bool {
     runs
 }
 
-/// A run with little fuel, small values and no rights ends, and says the same when it is repeated.
+/// A run with little fuel, small values, little time and no rights ends, and says the same when it is repeated.
 pub fn run(bytes: &[u8]) {
     let Some(source) = source(bytes) else { return };
     assert_eq!(run_once(&source), run_once(&source));
@@ -70,7 +71,14 @@ fn run_once(source: &SourceRef) -> (i32, String, String, Vec<String>) {
         seed: Some(1),
         task: Some("Try everything.".to_owned()),
         denied: Capability::ALL.to_vec(),
-        limits: RunLimits { fuel: Some(20_000), value: Some(1 << 16), memory: Some(1 << 28), ..RunLimits::default() },
+        limits: RunLimits {
+            fuel: Some(20_000),
+            value: Some(1 << 16),
+            memory: Some(1 << 28),
+            // A script can wait for what never comes, such as a message of a hub.
+            time: Some(Duration::from_secs(5)),
+            ..RunLimits::default()
+        },
         output: output.clone(),
         ..RunOptions::default()
     })
