@@ -94,7 +94,7 @@ impl ChannelDaemon {
         }
     }
 
-    /// Returns the account of a channel that acted on a session, or `None` if the channel is no longer valid.
+    /// Returns the account of the channel that acted on a session; `None` if the channel has expired or was revoked.
     fn account_of(&self, channel_id: &str, session: &str) -> Option<Arc<str>> {
         match is_own(channel_id) {
             // It reached the session when the action was accepted, and a session keeps its account.
