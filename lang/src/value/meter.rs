@@ -23,10 +23,27 @@ thread_local! {
 
 /// The walks of a thread.
 struct StepBudget {
-    /// Steps until the next look, over all walks: many small ones count like a large one.
+    /// Steps until the next look, over all walks of the run at work: many small ones count like a large one.
     left: Cell<u32>,
     /// Whether a walk was stopped.
     stopped: Cell<bool>,
+}
+
+/// Steps that the walks of a run may take until their next look at the limits, while the run is not at work.
+#[derive(Clone, Copy)]
+pub(crate) struct StepsLeft(u32);
+
+impl Default for StepsLeft {
+    fn default() -> Self {
+        Self(STEP)
+    }
+}
+
+impl StepsLeft {
+    /// Makes these the steps of the thread. Returns those of the run that was at work before.
+    pub(crate) fn begin(self) -> Self {
+        Self(WALKS.with(|walks| walks.left.replace(self.0)))
+    }
 }
 
 /// The walk was stopped; its result means nothing.
@@ -92,8 +109,9 @@ impl Meter {
             self.left -= count;
             return Ok(());
         }
+        let walked = STEP.saturating_sub(self.left);
         self.left = STEP;
-        self.limits(u64::from(STEP).saturating_add(count as u64))
+        self.limits(u64::from(walked).saturating_add(count as u64))
     }
 
     /// Asks for room in the memory of the run.

@@ -3,6 +3,7 @@
 use super::context::LARGE;
 use super::fiber::SLICE;
 use super::{Isolate, Raise, RunCode, Why};
+use crate::value::meter::StepsLeft;
 use std::cell::Cell;
 
 /// Instructions that a run has used.
@@ -11,6 +12,10 @@ pub(super) struct Fuel {
     used: Cell<u64>,
     /// Cost of single calls and operators since the last check, beyond an instruction each.
     heavy: Cell<u64>,
+    /// Steps of walks since the slice was last asked to end.
+    walked: Cell<u64>,
+    /// Steps of walks until their next look, while the run is not at work.
+    steps_left: Cell<StepsLeft>,
 }
 
 impl Isolate {
@@ -23,6 +28,24 @@ impl Isolate {
     pub fn refuel(&self) {
         self.fuel.used.set(0);
         self.fuel.heavy.set(0);
+    }
+
+    /// Counts steps of a walk. Whether they make a slice, with those since the last one.
+    pub(super) fn walked_a_slice(&self, steps: u64) -> bool {
+        let walked = self.fuel.walked.get().saturating_add(steps);
+        let is_slice = walked >= SLICE.unsigned_abs();
+        self.fuel.walked.set(if is_slice { 0 } else { walked });
+        is_slice
+    }
+
+    /// Steps that the walks of this run may take until their next look.
+    pub(super) fn steps_left(&self) -> StepsLeft {
+        self.fuel.steps_left.get()
+    }
+
+    /// Keeps the steps that are left, because the run is not at work for a while.
+    pub(super) fn keep_steps_left(&self, left: StepsLeft) {
+        self.fuel.steps_left.set(left);
     }
 
     /// Counts what one call or operator does beyond an instruction. What is small is free: a look at it would cost more.

@@ -5,7 +5,6 @@
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
-use super::fiber::SLICE;
 use super::tasks::{self, Noticed};
 use super::{Context, Isolate, Meter, Proto, Raise, Stopped, native};
 use crate::later::{Machine, ThisCrate};
@@ -19,7 +18,6 @@ thread_local! {
         FiberMeter {
             run: Cell::new(ptr::null()),
             line: Cell::new(InterruptState { context: ptr::null(), noticed: Noticed::NEW, halted: 0 }),
-            done: Cell::new(0),
         }
     };
     /// Why a walk was stopped, until that is raised.
@@ -32,8 +30,6 @@ struct FiberMeter {
     run: Cell<*const Isolate>,
     /// The fiber at work.
     line: Cell<InterruptState>,
-    /// Steps since the slice was last asked to end.
-    done: Cell<u64>,
 }
 
 /// Why a walk was stopped.
@@ -79,10 +75,7 @@ impl Machine for ThisCrate {
     fn charge_walk(steps: u64) -> bool {
         with_run(|isolate| {
             // A walk is work like any other: after a slice of it, other tasks have their turn.
-            let done = WALKS.with(|walks| walks.done.get()).saturating_add(steps);
-            let is_slice = done >= SLICE.unsigned_abs();
-            WALKS.with(|walks| walks.done.set(if is_slice { 0 } else { done }));
-            if is_slice {
+            if isolate.walked_a_slice(steps) {
                 isolate.account().look_soon();
             }
             if !isolate.burn(steps) {
@@ -134,9 +127,11 @@ fn is_interrupted(isolate: &Isolate) -> bool {
         || (!ending && context.halt.as_ref().is_some_and(|halt| halt.interrupts(line.halted)))
 }
 
-/// Does something that belongs to a run. What stopped a walk of it does not outlive it.
+/// Does something that belongs to a run. What stopped a walk of it does not outlive it, and the steps of its walks count for no
+/// other run of the thread.
 pub(super) fn within<T>(isolate: &Isolate, work: impl FnOnce() -> T) -> T {
     let outer = WALKS.with(|walks| walks.run.replace(isolate));
+    let outer_steps = isolate.steps_left().begin();
     let done = work();
     WALKS.with(|walks| {
         walks.run.set(outer);
@@ -145,6 +140,7 @@ pub(super) fn within<T>(isolate: &Isolate, work: impl FnOnce() -> T) -> T {
             start_anew();
         }
     });
+    isolate.keep_steps_left(outer_steps.begin());
     done
 }
 

@@ -6,6 +6,7 @@ mod corrupted;
 mod cycles;
 mod driver;
 mod exits;
+mod fuel;
 mod iterators;
 mod methods;
 mod modules;
