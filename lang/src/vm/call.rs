@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::fiber::{Exit, Fiber, Frame, Pending};
-use super::iterate::Advanced;
+use super::iterate::{Advanced, Yielded};
 use super::native::{BuiltinRun, Step};
 use super::wait::WaitState;
 use super::{Cx, Proto, Raise, RunCode, Wait};
@@ -10,6 +10,9 @@ use crate::declaration::Builtin;
 use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
 use std::rc::Rc;
+
+/// Cost of a step of a builtin that asks an iterator or calls a builtin.
+pub(super) const NATIVE_TICK: i64 = 4;
 
 /// Outcome of a call.
 pub(super) enum Entered {
@@ -312,9 +315,7 @@ impl Fiber {
     fn resume_native(&mut self, value: Value) -> Result<Step, Box<Raise>> {
         let Some(frame) = self.frames.last() else { return Ok(Step::Return(value)) };
         let (base, window, wants_item) = (frame.base, frame.window(), frame.wants_item);
-        let Some(Builtin { run: BuiltinRun::Native(native), .. }) = frame.builtin() else {
-            return Ok(Step::Return(value));
-        };
+        let Some(native) = frame.machine() else { return Ok(Step::Return(value)) };
         let Self { isolate, context, stack, .. } = self;
         let (cx, registers) = (&mut Cx { isolate, context }, &mut stack[base..base + window]);
         if wants_item {
@@ -338,7 +339,13 @@ impl Fiber {
                     }
                     (if owned { Value::Unbound } else { value }, dst)
                 }
-                Step::Yield(value) => (value, self.suspend()),
+                Step::Yield(value) => match self.yielded(value)? {
+                    Yielded::Item(value, dst) => (value, dst),
+                    Yielded::Step(next) => {
+                        step = next;
+                        continue;
+                    }
+                },
                 Step::Next { source } => {
                     frame.wants_item = true;
                     let source = frame.base + source;
@@ -385,7 +392,7 @@ impl Fiber {
 
     /// A walk that runs no script is a loop all the same. Whether the slice is over.
     fn native_tick(&mut self) -> Result<bool, Box<Raise>> {
-        self.ticks -= 4;
+        self.ticks -= NATIVE_TICK;
         if self.ticks >= 0 {
             return Ok(false);
         }

@@ -3,10 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::fiber::{Exit, Fiber};
-use super::native::{BuiltinRun, Step};
+use super::native::Step;
 use super::op::Reg;
 use super::{Cx, Raise};
-use crate::declaration::Builtin;
 use crate::value::Value;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -41,7 +40,7 @@ impl Fiber {
             let top = self.frames.as_mut_ptr().add(depth - 1);
             (&mut *top, &*top.sub(1))
         };
-        let Some(Builtin { run: BuiltinRun::Native(native), .. }) = caller.builtin() else { return Returned::Rare };
+        let Some(native) = caller.machine() else { return Returned::Rare };
         if frame.owned || caller.wants_item {
             return Returned::Rare;
         }

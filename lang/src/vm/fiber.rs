@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::caught::Caught;
+use super::native::{BuiltinRun, Native};
 use super::op::Op;
 use super::tasks::Noticed;
 use super::{Context, Isolate, Proto, Raise, Wait};
@@ -243,6 +244,15 @@ impl Frame {
     pub(super) fn builtin(&self) -> Option<&'static Builtin> {
         // SAFETY: a frame without code was made by `native`.
         self.proto.is_null().then(|| unsafe { &*self.what.cast::<Builtin>() })
+    }
+
+    /// The machine whose frame it is.
+    #[inline(always)]
+    pub(super) fn machine(&self) -> Option<&'static Native> {
+        match self.builtin()?.run {
+            BuiltinRun::Native(machine) => Some(machine),
+            BuiltinRun::Plain(_) | BuiltinRun::Waits(_) => None,
+        }
     }
 
     /// The running closure; null for a function that was called by its number.

@@ -6,7 +6,7 @@
 //! its way through them like through any other frame.
 #![allow(unsafe_code)]
 
-use super::call::Entered;
+use super::call::{Entered, NATIVE_TICK};
 use super::fiber::{Fiber, Frame, Pending};
 use super::native::{BuiltinRun, Step};
 use super::op::{FAR, Op};
@@ -14,6 +14,14 @@ use super::{Cx, Proto, Raise, RunCode, access};
 use crate::declaration::Builtin;
 use crate::value::{Closure, Flavor, ItemSource, Iter, Status, Tag, Value};
 use std::rc::Rc;
+
+/// Outcome of an item that an iterator's machine has made.
+pub(super) enum Yielded {
+    /// The item, for this register of the frame on top.
+    Item(Value, u16),
+    /// The builtin below has taken it; this is what the builtin on top wants.
+    Step(Step),
+}
 
 /// Outcome of a request to an iterator.
 pub(super) enum Advanced {
@@ -87,6 +95,30 @@ impl Fiber {
         let window = self.frames.last().map_or(0, Frame::window);
         let Self { isolate, context, stack, .. } = self;
         (native.enter)(&mut Cx { isolate, context }, &mut stack[base..base + window]).map(Advanced::Step)
+    }
+
+    /// Gives the item that the iterator's machine on top has made to who asked for it. A builtin that wants the next item of the
+    /// same iterator at once finds the machine in its place: its registers need not go to the iterator and come back.
+    pub(super) fn yielded(&mut self, item: Value) -> Result<Yielded, Box<Raise>> {
+        let [.., outer, inner] = self.frames.as_slice() else { return Ok(Yielded::Item(item, self.suspend())) };
+        let (Some(taker), Some(maker)) = (outer.machine(), inner.machine()) else {
+            return Ok(Yielded::Item(item, self.suspend()));
+        };
+        let (taken_by, made_by) = (outer.base..outer.base + outer.window(), inner.base..inner.base + inner.window());
+        let Self { isolate, context, stack, .. } = self;
+        let cx = &mut Cx { isolate, context };
+        let step = (taker.item)(cx, &mut stack[taken_by.clone()], Some(item));
+        if let Ok(Step::Next { source }) = step
+            && let (Value::Iter(wanted), Value::Iter(iter)) =
+                (&stack[taken_by.start + source], &stack[made_by.start - 1])
+            && Rc::ptr_eq(wanted, iter)
+            && self.ticks >= NATIVE_TICK
+        {
+            self.ticks -= NATIVE_TICK;
+            return (maker.enter)(cx, &mut stack[made_by]).map(Yielded::Step);
+        }
+        self.suspend();
+        step.map(Yielded::Step)
     }
 
     /// The first register that no frame uses.

@@ -107,6 +107,35 @@ fn every_walk_ends_when_the_fuel_is_used_up() {
 }
 
 #[test]
+fn what_a_consumer_leaves_can_be_asked_for() {
+    let out = run(r#"
+let words = [1, 2, "three", 4, 5].iter().map({ x -> x })
+println(try { words.sum() } catch e { e.message }, words.next().value, words.to_list(), words.next())
+let one = (1 to 7).iter().filter({ x -> x != 4 })
+println(one.zip(one).to_list())
+let inner = (1 to 6).iter().map({ x -> x * 10 })
+println(inner.any({ x -> x == 20 }), inner.take(2).sum(), inner.chain([1, 2]).count(), inner.count())
+let failing = (1 to 4).iter().map({ x -> if x == 3 { throw "three" } else { x } })
+println(try { failing.sum() } catch e { e }, failing.to_list())
+var it = nil
+it = (1 to 3).iter().map({ x -> try { it.next() } catch e { e.code } })
+println(it.to_list())
+println([(1 to 3), (4 to 5)].iter().flat_map({ r -> r.iter().map({ x -> -x }) }).sum())
+println((1 to 10).iter().map({ x -> (0 to x).iter().map({ y -> y * y }).sum() }).sum())
+"#);
+    assert_eq!(
+        out.trim_end(),
+        r#"cannot sum: element 2 is a string 4 [5] {done: true, value: nil}
+[(1, 2), (3, 5), (6, 7)]
+true 70 4 0
+three []
+[HARN-RUN-025, HARN-RUN-025, HARN-RUN-025]
+-15
+1210"#
+    );
+}
+
+#[test]
 fn a_list_from_an_iterator_is_no_larger_than_the_limit() {
     let out = run("println(try { (0 to 900_000_000_000).iter().to_list() } catch e { e.code })");
     assert_eq!(out.trim(), "HARN-RUN-017");

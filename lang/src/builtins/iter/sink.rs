@@ -108,17 +108,23 @@ static COUNT: &Native = gather!(Value::Int(0), |_, so_far, _| {
     Ok(())
 });
 
-// What came so far, and how many.
-static SUM: &Native = gather!(
-    Value::pair(Value::Int(0), Value::Int(0)),
-    |_, so_far, item| {
-        let Value::Pair(p) = so_far else { return Ok(()) };
-        let index = p.second.as_int().unwrap_or(0);
-        *so_far = Value::pair(list::plus(&p.first, &item, index)?, Value::Int(index + 1));
-        Ok(())
+// Registers: the iterator, what came so far, how many.
+static SUM: &Native = &Native {
+    enter: |_, regs| {
+        regs[1] = Value::Int(0);
+        regs[2] = Value::Int(0);
+        Ok(NEXT)
     },
-    |_, so_far| Ok(if let Value::Pair(p) = so_far { p.first.clone() } else { so_far })
-);
+    item: |_, regs, item| {
+        let [_, so_far, Value::Int(count)] = regs else { return Ok(Step::Return(Value::Nil)) };
+        let Some(item) = item else { return Ok(Step::Return(std::mem::take(so_far))) };
+        *so_far = list::plus(so_far, &item, *count)?;
+        *count += 1;
+        Ok(NEXT)
+    },
+    resume: no_answer,
+    slots: 2,
+};
 
 static MIN: &Native = gather!(Value::Unbound, |_, best, item| better(best, item, Ordering::Less), found);
 static MAX: &Native = gather!(Value::Unbound, |_, best, item| better(best, item, Ordering::Greater), found);
