@@ -234,4 +234,34 @@ mod tests {
             assert_eq!(lasted.as_secs(), 10, "{lasted:?} with pauses of {pause:?}");
         }
     }
+
+    #[tokio::test]
+    async fn a_request_writes_without_the_batch_until_it_asks_for_it() {
+        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(socket.local_addr().unwrap()).await.unwrap();
+        let listener = HttpListener::new(socket, 1, |_| FullBody { media_type: "text/plain", text: String::new() });
+        // Each response says whether the batch was on before the request asked for it, and after it did.
+        let answer = async |request: Request<Incoming>| {
+            let connection = request.extensions().get::<HttpConnection>().unwrap();
+            let before = connection.batched.is_on();
+            connection.batch_writes();
+            let header = format!("{before} {}", connection.batched.is_on());
+            let response = Response::builder().header("x-batch", header).body(Body::empty()).unwrap();
+            Ok::<_, Infallible>(response)
+        };
+        let talk = async {
+            let mut read = Vec::new();
+            for last in ["", "Connection: close\r\n"] {
+                client.write_all(format!("GET / HTTP/1.1\r\nHost: localhost\r\n{last}\r\n").as_bytes()).await.unwrap();
+            }
+            client.read_to_end(&mut read).await.unwrap();
+            String::from_utf8(read).unwrap()
+        };
+        let read = tokio::select! {
+            never = listener.take_all(answer) => match never {},
+            read = talk => read,
+        };
+        let batched: Vec<_> = read.lines().filter_map(|line| line.strip_prefix("x-batch: ")).collect();
+        assert_eq!(batched, ["false true"; 2], "{read}");
+    }
 }
