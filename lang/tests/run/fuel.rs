@@ -1,4 +1,4 @@
-//! What a run pays for, which must not depend on what else its thread has done.
+//! Fuel: a run pays for its own work, whatever else its thread has done.
 
 use super::{closure, driver::Bench, finish};
 use lang::builtins::Registry;
