@@ -42,7 +42,7 @@ for name in "${targets[@]}"; do
   before="$(find "$crashes" -type f | wc -l)"
   echo "== $name, $seconds s"
   "$target_dir/$host/release/$name" "$corpus" "$seeds" -max_total_time="$seconds" -max_len=4096 -dict=fuzz/tokens.dict \
-    -timeout=20 -rss_limit_mb=4096 -artifact_prefix="$crashes/" -print_final_stats=1 >"$log" 2>&1 || failed=1
+    -timeout=20 -report_slow_units=20 -rss_limit_mb=4096 -artifact_prefix="$crashes/" -print_final_stats=1 >"$log" 2>&1 || failed=1
   found=$(($(find "$crashes" -type f | wc -l) - before))
   executions="$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")"
   inputs="$(sed -n 's|.* corp: \([0-9]*\)/.*|\1|p' "$log" | tail -1)"

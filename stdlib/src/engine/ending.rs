@@ -66,8 +66,10 @@ impl Engine {
                     1
                 }
                 why => {
+                    // The time ends with an error that the script could have caught.
+                    let is_used_up = why == Why::Exhausted || raise.code == RunCode::Time;
                     diagnostics.push(raise.to_diagnostic());
-                    if why == Why::Exhausted { USED_UP } else { 1 }
+                    if is_used_up { USED_UP } else { 1 }
                 }
             },
         };
