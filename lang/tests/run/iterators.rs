@@ -1,5 +1,6 @@
 //! Iterators where scripts cannot look: slices, limits, fibers that are given up, host values that make one wait.
 
+use super::corrupted::Random;
 use super::driver::Bench;
 use super::{GROUPS, run};
 use lang::builtins::Registry;
@@ -62,6 +63,60 @@ fn at_once(wait: Wait) -> Result<Value, Box<lang::vm::Raise>> {
             return result;
         }
     }
+}
+
+/// Adaptors of an iterator, and what makes the same of a list.
+const ADAPTORS: [(&str, &str); 13] = [
+    (".map({ x -> x * 3 - 1 })", ".map({ x -> x * 3 - 1 })"),
+    (".filter({ x -> x % 2 == 0 })", ".filter({ x -> x % 2 == 0 })"),
+    (".take(5)", ".take(5)"),
+    (".skip(2)", ".skip(2)"),
+    (".take_while({ x -> x < 30 })", ".take_while({ x -> x < 30 })"),
+    (".skip_while({ x -> x < 4 })", ".skip_while({ x -> x < 4 })"),
+    (".flat_map({ x -> [x, x + 1] })", ".flat_map({ x -> [x, x + 1] })"),
+    (
+        ".flat_map({ x -> (0 to x % 3).iter().map({ y -> y + x }) })",
+        ".flat_map({ x -> (0 to x % 3).to_list().map({ y -> y + x }) })",
+    ),
+    (".enumerate().map({ p -> p.first + p.second })", ".enumerate().map({ p -> p.first + p.second })"),
+    (".chunks(3).map({ c -> c.sum() })", ".chunk(3).map({ c -> c.sum() })"),
+    (".windows(2).map({ w -> w.sum() })", ".window(2).map({ w -> w.sum() })"),
+    (".zip(1 to 50).map({ p -> p.first * p.second })", ".zip(1 to 50).map({ p -> p.first * p.second })"),
+    (".chain([7, 8])", ".concat([7, 8])"),
+];
+
+/// Consumers of an iterator, and what makes the same of a list.
+const CONSUMERS: [(&str, &str); 9] = [
+    (".to_list()", ""),
+    (".sum()", ".sum()"),
+    (".count()", ".count"),
+    (".max()", ".max()"),
+    (".last()", ".last()"),
+    (".reduce(1, { a, x -> (a * 7 + x) % 1009 })", ".reduce(1, { a, x -> (a * 7 + x) % 1009 })"),
+    (".any({ x -> x == 8 })", ".any({ x -> x == 8 })"),
+    (".all({ x -> x < 20 })", ".all({ x -> x < 20 })"),
+    (".find({ x -> x > 5 })", ".find({ x -> x > 5 })"),
+];
+
+#[test]
+fn chains_give_what_the_methods_of_lists_give() {
+    let mut random = Random(29);
+    let mut script = String::new();
+    for number in 0..400 {
+        let (mut lazy, mut eager) = ("(0 to 9).iter()".to_owned(), "(0 to 9).to_list()".to_owned());
+        for _ in 0..=random.below(4) {
+            let (of_iterator, of_list) = ADAPTORS[random.below(ADAPTORS.len())];
+            lazy.push_str(of_iterator);
+            eager.push_str(of_list);
+        }
+        let (of_iterator, of_list) = CONSUMERS[random.below(CONSUMERS.len())];
+        script.push_str(&format!("let lazy{number} = {lazy}{of_iterator}\nlet eager{number} = {eager}{of_list}\n"));
+        script.push_str(&format!(
+            "if lazy{number} != eager{number} {{ println({number}, lazy{number}, eager{number}) }}\n"
+        ));
+    }
+    script.push_str("println(\"compared\")\n");
+    assert_eq!(run(&script), "compared\n", "{script}");
 }
 
 const WALKS: [&str; 11] = [
