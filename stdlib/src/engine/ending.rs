@@ -13,6 +13,12 @@ use std::task::{Poll, Waker};
 /// The exit code of a run that used up its fuel, memory or time.
 const USED_UP: i32 = 3;
 
+/// Returns the exit code of a run that ended with these errors. The time ends with an error that a script can catch, or that fails
+/// a loop.
+fn failed_with(errors: &[Diagnostic]) -> i32 {
+    if errors.iter().any(|error| error.code == RunCode::Time) { USED_UP } else { 1 }
+}
+
 /// The result of a run.
 pub struct RunResult {
     /// The exit code: the pipeline's int, 1 after an error or a failed loop whose result was not
@@ -48,7 +54,7 @@ impl Engine {
         let mut exit_code = match result {
             Ok(value) => {
                 let failed = failed_loop::returned(&value);
-                let code = if failed.is_some() { 1 } else { self.exit_code(&value) };
+                let code = if failed.is_some() { failed_with(failed.as_slice()) } else { self.exit_code(&value) };
                 diagnostics.extend(failed);
                 code
             }
@@ -66,16 +72,16 @@ impl Engine {
                     1
                 }
                 why => {
-                    // The time ends with an error that the script could have caught.
-                    let is_used_up = why == Why::Exhausted || raise.code == RunCode::Time;
-                    diagnostics.push(raise.to_diagnostic());
-                    if is_used_up { USED_UP } else { 1 }
+                    let found = raise.to_diagnostic();
+                    let code = if why == Why::Exhausted { USED_UP } else { failed_with(std::slice::from_ref(&found)) };
+                    diagnostics.push(found);
+                    code
                 }
             },
         };
         let unread = self.world.stop.unread.take();
         if !unread.is_empty() && !self.world.is_interrupted() {
-            exit_code = exit_code.max(1);
+            exit_code = exit_code.max(failed_with(&unread));
             diagnostics.extend(unread);
         }
         if let Some(error) = self.world.console.take_unwritten() {
