@@ -95,6 +95,8 @@ fn an_editor_that_closes_while_the_daemon_is_away_ends_its_proxy() {
     editor.open();
     daemon.kill();
     let began = Instant::now();
+    // An editor that closes before its proxy has noticed that the daemon is gone ends well.
+    std::thread::sleep(Duration::from_millis(500));
     editor.close();
     let (code, reported) = editor.ended();
     assert_eq!(code, Some(1), "{reported}");
