@@ -2,9 +2,9 @@
 
 use crate::report::{Format, show};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stdlib::output::Terminal;
-use stdlib::{Diagnostic, config_folder, revoke, trust, trusted};
+use stdlib::{Diagnostic, Granted, config_folder, grants, one_line, revoke, trust, trusted};
 
 #[derive(clap::Args)]
 pub(crate) struct TrustArgs {
@@ -17,6 +17,9 @@ pub(crate) struct TrustArgs {
     /// Revoke trust in the folder
     #[arg(long)]
     revoke: bool,
+    /// Print the settings that trust would enable, and change nothing
+    #[arg(long, conflicts_with_all = ["list", "revoke"])]
+    show: bool,
 }
 
 pub(crate) fn run(args: &TrustArgs) -> i32 {
@@ -24,16 +27,11 @@ pub(crate) fn run(args: &TrustArgs) -> i32 {
     let text = match args {
         TrustArgs { list: true, .. } => listed(),
         TrustArgs { revoke: true, .. } => revoke(&folder).map(|(folder, was)| match was {
-            true => format!("revoked {}\n", folder.display()),
-            false => format!("{} was not trusted\n", folder.display()),
+            true => format!("revoked {}\n", shown(&folder)),
+            false => format!("{} was not trusted\n", shown(&folder)),
         }),
-        _ => trust(&folder).map(|granted| {
-            let mut text = format!("trusted {}\n", granted.file.display());
-            for setting in &granted.settings {
-                text.push_str(&format!("  {}\n", shown(setting)));
-            }
-            text
-        }),
+        TrustArgs { show: true, .. } => grants(&folder).map(|granted| described("would trust", &granted)),
+        _ => trust(&folder).map(|granted| described("trusted", &granted)),
     };
     match text {
         // A reader that closed the pipe is not an error.
@@ -48,16 +46,21 @@ pub(crate) fn run(args: &TrustArgs) -> i32 {
     }
 }
 
+fn described(what: &str, granted: &Granted) -> String {
+    let head = format!("{what} {}\n", shown(&granted.file));
+    granted.settings.iter().fold(head, |text, setting| format!("{text}  {setting}\n"))
+}
+
 fn listed() -> Result<String, Vec<Diagnostic>> {
-    let mut text = config_folder().map_or_else(String::new, |folder| format!("settings: {}\n", folder.display()));
+    let mut text = config_folder().map_or_else(String::new, |folder| format!("settings: {}\n", shown(&folder)));
     for trusted in trusted()? {
         let state = if trusted.current { "" } else { " (harn.toml has changed: run `harn trust` again)" };
-        text.push_str(&format!("{}{state}\n", trusted.folder.display()));
+        text.push_str(&format!("{}{state}\n", shown(&trusted.folder)));
     }
     Ok(text)
 }
 
-/// A setting without what a terminal would obey.
-fn shown(setting: &str) -> String {
-    setting.chars().map(|c| if c == '\n' { ' ' } else { c }).filter_map(stdlib::shown).collect()
+/// Returns a path on one line, whatever its name is.
+fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy()).into_owned()
 }

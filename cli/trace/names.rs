@@ -2,6 +2,7 @@
 
 use runtime::reminder::lifecycle::rebuild::Rebuilt;
 use std::collections::HashSet;
+pub(crate) use stdlib::is_obeyed;
 
 /// The length of a UUID as text.
 const UUID: usize = 36;
@@ -51,12 +52,6 @@ pub(crate) fn clean(text: &str) -> String {
         if is_obeyed(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
-}
-
-/// Whether a terminal or a browser does something at this character instead of showing it.
-pub(crate) fn is_obeyed(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The first line that says anything.

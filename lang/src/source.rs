@@ -43,6 +43,8 @@ impl fmt::Debug for Span {
 pub struct Source {
     name: String,
     text: String,
+    /// Whether diagnostics must not show the text: the file does not belong to whom they are shown to.
+    is_foreign: bool,
     /// Starts of all lines but the first, computed when a position is first requested.
     lines: OnceLock<Vec<u32>>,
 }
@@ -63,7 +65,19 @@ impl Source {
     /// A source called `name` in diagnostics. Texts end at 4 GiB; what is behind is cut off by the loader before.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceRef {
-        Arc::new(Self { name: name.into(), text: text.into(), lines: OnceLock::new() })
+        Arc::new(Self { name: name.into(), text: text.into(), is_foreign: false, lines: OnceLock::new() })
+    }
+
+    /// Creates a source whose text diagnostics do not show.
+    #[must_use]
+    pub fn foreign(name: impl Into<String>, text: impl Into<String>) -> SourceRef {
+        Arc::new(Self { name: name.into(), text: text.into(), is_foreign: true, lines: OnceLock::new() })
+    }
+
+    /// Returns whether diagnostics must not show the text.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// Returns the name in diagnostics, usually the path as the user gave it.

@@ -13,8 +13,9 @@ pub use reqwest::Url;
 
 use crate::model::http::failure::root_cause;
 use crate::model::http::{Client, MAX_BODY, client::Proxies};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::{StatusCode, redirect};
+use std::borrow::Cow;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -95,19 +96,15 @@ pub fn too_many_values(json: &[u8]) -> bool {
 
 /// The way to servers; nothing is opened before the first question.
 pub struct Web {
+    /// The client, which follows no redirects to other origins.
     client: Client,
-    /// The client for peers, without redirects to other origins.
-    peers: Client,
 }
 
 impl Web {
     /// Creates the client with the proxies of an environment.
     pub fn new(env: impl Fn(&str) -> Option<String> + 'static) -> Self {
         let proxies = Proxies::from_env(&env);
-        Self {
-            client: Client::new(proxies.clone()).following(|| redirect::Policy::limited(MOST_REDIRECTS)),
-            peers: Client::new(proxies).following(within_origin),
-        }
+        Self { client: Client::new(proxies).following(within_origin) }
     }
 
     /// Sends one request to a peer; the answer is read from [`Opened`]. Redirects are followed
@@ -121,24 +118,41 @@ impl Web {
         let url = address(&question.url)?;
         let host = shown(&url);
         let until = Instant::now() + Duration::from_millis(question.timeout_ms);
-        let request = request(&self.peers, question, url, &host)?;
+        let request = request(&self.client, question, url, &host)?;
         let sent = timeout_at(until, request.send()).await;
         let response = sent.map_err(|_| too_slow(&host, question.timeout_ms))?;
         let response = response.map_err(|error| of_network(&host, &error, question.timeout_ms))?;
         Ok(Opened { response, host, until, timeout_ms: question.timeout_ms })
     }
 
-    /// Asks, once.
+    /// Asks, once. Redirects are followed; headers are meant for the origin that was asked, so one to another origin gets
+    /// none of them.
     ///
     /// # Errors
     /// Fails if the answer is not complete. An error status is an answer.
     pub async fn ask(&self, question: &Question) -> Result<Reply, Failure> {
-        let url = address(&question.url)?;
-        let host = shown(&url);
+        let until = Instant::now() + Duration::from_millis(question.timeout_ms);
+        let (mut url, mut question) = (address(&question.url)?, Cow::Borrowed(question));
+        let mut hops = 0;
+        let (mut response, host) = loop {
+            let host = shown(&url);
+            let request = request(&self.client, &question, url, &host)?;
+            let request = request.timeout(until.saturating_duration_since(Instant::now()));
+            let response = request.send().await.map_err(|error| of_network(&host, &error, question.timeout_ms))?;
+            match elsewhere(&response) {
+                None => break (response, host),
+                Some(_) if hops == MOST_REDIRECTS => {
+                    let message = format!("{host}: too many redirects");
+                    return Err(Failure { kind: FailureKind::Connection, message });
+                }
+                Some(next) => {
+                    hops += 1;
+                    question = Cow::Owned(question.redirected(response.status()));
+                    url = next;
+                }
+            }
+        };
         let failed = |error: reqwest::Error| of_network(&host, &error, question.timeout_ms);
-        let request = request(&self.client, question, url, &host)?;
-        let request = request.timeout(Duration::from_millis(question.timeout_ms));
-        let mut response = request.send().await.map_err(failed)?;
         let status = response.status().as_u16();
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
@@ -155,6 +169,30 @@ impl Web {
 
 /// The maximum number of redirects: ten, as in browsers; a longer chain is a loop.
 const MOST_REDIRECTS: usize = 10;
+
+/// Returns where an answer redirects to, if that is another origin.
+fn elsewhere(response: &reqwest::Response) -> Option<Url> {
+    let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
+    let location = response.headers().get(LOCATION).filter(|_| is_redirect)?;
+    let next = response.url().join(location.to_str().ok()?).ok()?;
+    (matches!(next.scheme(), "http" | "https") && next.has_host() && next.origin() != response.url().origin())
+        .then_some(next)
+}
+
+impl Question {
+    /// Returns the request to another origin after a redirect with this status. Of the headers it has the type of the body,
+    /// if it has the body.
+    fn redirected(&self, status: StatusCode) -> Question {
+        let keeps_body = matches!(status.as_u16(), 307 | 308);
+        let is_type = |(name, _): &&(String, String)| keeps_body && name.eq_ignore_ascii_case("content-type");
+        Question {
+            method: if keeps_body { self.method } else { Method::Get },
+            headers: self.headers.iter().filter(is_type).cloned().collect(),
+            body: if keeps_body { self.body.clone() } else { Vec::new() },
+            ..self.clone()
+        }
+    }
+}
 
 /// Follows redirects to the server that was asked, and stops at one that leads to another.
 fn within_origin() -> redirect::Policy {

@@ -119,7 +119,7 @@ impl Reminder {
     /// Returns whether its body can be shown at all. The lenient reader and imports may produce one that cannot.
     #[must_use]
     pub fn is_renderable(&self) -> bool {
-        !self.body.trim().is_empty() && self.body.len() <= limits::max_body()
+        !self.body.trim().is_empty() && (self.body.len() <= limits::max_body() || policy::is_forced(self))
     }
 
     /// Returns the `role` of its event.

@@ -244,7 +244,9 @@ impl Engine {
     }
 
     fn load(&self, source: &SourceRef, options: Options<'_>) -> Loaded {
-        load(&self.isolate, source, Options { modules: Some(&self.modules), ..options })
+        let loaded = load(&self.isolate, source, Options { modules: Some(&self.modules), ..options });
+        let diagnostics = loaded.diagnostics.into_iter().map(Diagnostic::without_foreign_text).collect();
+        Loaded { diagnostics, ..loaded }
     }
 
     /// Checks and runs a script: what it imports, its top-level statements, then its pipeline `default`, else `main`, else the first.

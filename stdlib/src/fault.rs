@@ -14,7 +14,7 @@ use runtime::codes::CodeRef as CoreCode;
 use runtime::event_log::LogError;
 use runtime::model::ModelError;
 use runtime::reminder::ReminderError;
-use runtime::reminder::policy::PolicyRefusal;
+use runtime::reminder::policy::{ForcedUnshown, PolicyRefusal};
 use runtime::seam::{CallError, CallErrorKind};
 use runtime::session::SessionError;
 use runtime::workers::{SnapshotError, WorkerError};
@@ -104,6 +104,10 @@ pub(crate) fn to_raise(fault: &Rc<dyn CallError>) -> Box<Raise> {
     }
     if let Some(error) = fault.as_any().downcast_ref::<WorkerError>() {
         return of_worker(error);
+    }
+    if let Some(unshown) = fault.as_any().downcast_ref::<ForcedUnshown>() {
+        return Raise::error(RunCode::Denied, unshown.to_string())
+            .help("use a model with a system prompt, or correct its row of `[[capabilities]]` in harn.toml");
     }
     match fault.kind() {
         CallErrorKind::Cancelled => Raise::cancelled(fault.to_string()),

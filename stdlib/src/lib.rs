@@ -89,7 +89,7 @@ pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{
     Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
-    project_keys, revoke, trust, trusted,
+    grants, project_keys, revoke, trust, trusted,
 };
 pub use providers::web::HealthProbe;
 pub use read::{Files, decode_source, read_source, unreadable_source};
@@ -114,7 +114,7 @@ pub use lang::diagnostic::code::{Code, CodeRef};
 pub use lang::diagnostic::draw::draw;
 pub use lang::diagnostic::fix::{Applicability, Edit, Fix};
 pub use lang::diagnostic::json::to_json;
-pub use lang::diagnostic::{Diagnostic, Label, Severity, shown};
+pub use lang::diagnostic::{Diagnostic, Label, Severity, is_obeyed, one_line, shown};
 pub use lang::module::Loader;
 pub use lang::repair::{Repaired, repair};
 pub use lang::source::{Source, SourceRef, Span};

@@ -76,7 +76,7 @@ pub use channels::{ChannelsProject, OrphanPolicy};
 pub(crate) use codes::ProjectCode;
 pub use read::project_keys;
 pub(crate) use trust::is_trusted_folder;
-pub use trust::{Granted, TrustedFolder, revoke, trust, trusted};
+pub use trust::{Granted, TrustedFolder, grants, revoke, trust, trusted};
 pub use user::config_folder;
 
 use crate::Capability;

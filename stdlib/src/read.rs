@@ -63,7 +63,7 @@ pub fn decode_source(name: String, bytes: Vec<u8>) -> Result<SourceRef, Diagnost
 }
 
 /// Imports the files that the person who runs the script could read, but for those that a link inside of the project leads
-/// to elsewhere: diagnostics show their text.
+/// to elsewhere. Diagnostics do not show the texts of files outside of the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The folder of the project, without links.
@@ -121,7 +121,9 @@ impl Loader for Files {
                     Diagnostic::new(SourceCode::Unreadable, message).help("use the path of the link's target"),
                 ));
             }
-            return read_source(at).map_err(Box::new);
+            let source = read_source(at).map_err(Box::new)?;
+            let is_own = at.canonicalize().is_ok_and(|whole| whole.starts_with(&self.root));
+            return Ok(if is_own { source } else { Source::foreign(source.name(), source.text()) });
         }
         let mut d = missing(path);
         if let Some(near) = neighbour(at) {

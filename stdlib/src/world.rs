@@ -22,6 +22,7 @@ use crate::recording::{Models, RecordingMode, RunStart};
 use crate::reminder_files::RunReminderFiles;
 use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
+use crate::table::process::MOST_PROGRAMS;
 use crate::testing::TestContext;
 use crate::values::{UnreadFailures, failed_loop};
 use crate::variant::RunVariant;
@@ -48,6 +49,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// Shown what happens in loops, as it happens.
 pub type Live = Rc<dyn Fn(LoopObservation<'_>)>;
@@ -123,6 +125,8 @@ pub(crate) struct Services {
     pub(crate) peers: Peers,
     /// File operations.
     pub(crate) disk: Disk,
+    /// The places of the programs that scripts run.
+    pub(crate) programs: Arc<Semaphore>,
     /// MCP servers.
     pub(crate) mcp: McpServers,
     /// The hub of this run, once a script has used it.
@@ -307,6 +311,7 @@ impl Services {
             web: Web::new(|name| std::env::var(name).ok()),
             peers: Peers::default(),
             disk: Disk::default(),
+            programs: Arc::new(Semaphore::new(MOST_PROGRAMS)),
             mcp: McpServers::new(mcp_servers),
             local_hub: OnceCell::new(),
         }

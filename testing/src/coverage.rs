@@ -4,7 +4,7 @@ use crate::discover::is_test_file;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
-use stdlib::{LineCount, SourceRef};
+use stdlib::{LineCount, SourceRef, is_obeyed, one_line};
 
 /// The lines on which statements begin, and how often they ran. The tests themselves do not count.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +72,7 @@ impl Coverage {
         for (name, file) in &self.files {
             all += file.lines.len();
             hit += file.hit();
+            let name = one_line(name);
             let row = format!(
                 "{name:width$} {:8} {:8} {:>7}  {}",
                 file.lines.len(),
@@ -157,6 +158,30 @@ fn missed(file: &FileCoverage) -> String {
     ranges.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns a text as HTML that shows every character: a browser would obey some.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' => out.push(c),
+            c if is_obeyed(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_obeys_no_character_of_a_script() {
+        let text = "\tlet a = \"\u{202e}<b>&\u{1b}\u{2066}\"";
+        assert_eq!(escaped(text), "\tlet a = &quot;\\u{202e}&lt;b&gt;&amp;\\u{1b}\\u{2066}&quot;");
+    }
 }

@@ -42,6 +42,13 @@ fn a_managed_policy_that_cannot_be_read_stops_every_run() {
         (write("glob.toml", "[reminders.policy]\nforbid_tags = [\"a[\"]\n"), "invalid glob"),
         (write("toml.toml", "[reminders.policy\n"), "invalid TOML"),
         (write("force.toml", "[reminders.policy]\nforce = [{text = \"x\"}]\n"), "reminder"),
+        (
+            write(
+                "keys.toml",
+                "[reminders.policy]\nforce = [{body = \"a\", dedupe_key = \"k\"}, {body = \"b\", dedupe_key = \"k\"}]\n",
+            ),
+            "two forced reminders have the `dedupe_key` `k`",
+        ),
         (folder.join("missing.toml").to_str().unwrap().to_owned(), "cannot read"),
     ];
     for (path, phrase) in cases {
@@ -83,6 +90,108 @@ fn what_is_forced_comes_back_and_counts_only_in_a_trusted_folder() {
     let trusted = run();
     assert_eq!((trusted.code, trusted.err.as_str()), (Some(0), ""), "{}", trusted.out);
     assert_eq!(trusted.out.matches("System reminder:\nNever print a key.").count(), 2, "{}", trusted.out);
+}
+
+/// What the managed file forces, and a script that says which requests show it: those of a loop, and those of a loop with
+/// limits of its own.
+const FORCED: &str = "[reminders.policy]\nforce = [{body = \"Never print a key.\", tags = [\"keys\"]}]\n";
+const SHOWS: &str = r#"llm_mock({text: "one"})
+llm_mock({text: "two"})
+agent_loop("a", "sys", {provider: "mock"})?
+agent_loop("b", "sys", {provider: "mock", reminders: {max_tokens: 1, max_share: 0.000001}})?
+println(llm_mock_calls().map({ call -> to_string(call).contains("Never print a key.") }))
+println(llm_mock_calls().map({ call -> to_string(call).contains("Be brief.") }))
+"#;
+
+#[test]
+fn no_setting_of_a_project_removes_what_is_forced() {
+    let folder = scratch("policy-kept");
+    fs::write(folder.join("managed.toml"), FORCED).unwrap();
+    fs::write(folder.join("main.harn"), SHOWS).unwrap();
+    let row = |keys: &str| format!("[[capabilities]]\nprovider = \"mock\"\n{keys}\n");
+    let policy = |keys: &str| format!("[reminders.policy]\n{keys}\n");
+    let settings = [
+        String::new(),
+        "[reminders]\nmax_body = \"1\"\n".to_owned(),
+        "[reminders]\nmax_tokens = 1\n".to_owned(),
+        format!("[reminders]\nmax_share = 0.000001\n{}", row("context_window = 1000")),
+        "[reminders]\nplacement = \"tail\"\nfiles = false\n".to_owned(),
+        "[reminders]\nplacement = \"auto\"\nmax_body = \"1\"\nmax_tokens = 1\n".to_owned(),
+        policy("forbid_ids = [\"*\"]\nforbid_tags = [\"*\"]"),
+        policy("forbid_sources = [\"host\", \"peer\", \"mcp\", \"pack\", \"provider\", \"hook\", \"pipeline\"]"),
+        policy("mark_untrusted = false\nsources.provider = {max_body = 1, role_hint = [\"user_block\"]}"),
+        "[limits]\ndeny = [\"fs.read\", \"fs.write\", \"process\", \"net\", \"env\"]\n".to_owned(),
+        "[hooks]\ntimeout_ms = 1\n[event_log]\nkeep_records = 1\nkeep_bytes = 1\n".to_owned(),
+        row("wire = \"anthropic\""),
+        row("wire = \"anthropic\"\nmid_conversation_system = true\nprompt_caching = true\nplacement = \"tail\""),
+        row("wire = \"openai_responses\"\nprefers_role_developer = true"),
+        row("wire = \"gemini\"\nprefers_xml_scaffolding = true\nautomatic_caching = true\nplacement = \"auto\""),
+        row("wire = \"ollama\"\nnative_tools = false\nadaptive_thinking = true"),
+        row("prefers_role_developer = true\nsystem_text = false"),
+    ];
+    let run = |toml: &str| {
+        fs::write(folder.join("harn.toml"), toml).unwrap();
+        harn_in(&folder, &["run", "main.harn"], b"", &[("HARN_POLICY", "managed.toml")])
+    };
+    for toml in settings {
+        let outcome = run(&toml);
+        assert_eq!(outcome.code, Some(0), "{toml}: {}", outcome.err);
+        assert_eq!(outcome.out, "[true, true]\n[false, false]\n", "{toml}: {}", outcome.err);
+    }
+    // What a trusted project forces is added, also under a key that looks like one of the managed file.
+    for key in ["", ", dedupe_key = \"policy:1\""] {
+        let toml = format!("# {}\n[reminders.policy]\nforce = [{{body = \"Be brief.\"{key}}}]\n", std::process::id());
+        fs::write(folder.join("harn.toml"), &toml).unwrap();
+        crate::harn::trust(&folder);
+        let outcome = run(&toml);
+        assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{toml}");
+        assert_eq!(outcome.out, "[true, true]\n[true, true]\n", "{toml}");
+    }
+}
+
+#[test]
+fn a_variant_of_an_evaluation_does_not_change_what_is_forced() {
+    let folder = scratch("policy-eval");
+    fs::write(folder.join("managed.toml"), FORCED).unwrap();
+    let script = "pipeline default(task) {\n  llm_mock({text: \"Done.\"})\n  agent_loop(task, \"S\", {provider: \"mock\"})?\n  \
+                  throw to_string(llm_mock_calls())\n}\n";
+    fs::write(folder.join("main.harn"), script).unwrap();
+    let variants = "[[tasks]]\nname = \"t\"\ntask = \"Go.\"\n[[variants]]\nname = \"changed\"\nreminders = {enabled = false, \
+                    max_tokens = 1}\n[[variants.overrides]]\nset = {body = \"CHANGED\", ttl_turns = 1, max_times = 1}\n";
+    fs::write(folder.join("v.toml"), variants).unwrap();
+    let args = ["eval", "main.harn", "--variants", "v.toml", "--format", "json"];
+    let outcome = harn_in(&folder, &args, b"", &[("HARN_POLICY", "managed.toml")]);
+    assert!(
+        outcome.out.contains("Never print a key.") && !outcome.out.contains("CHANGED"),
+        "{}{}",
+        outcome.out,
+        outcome.err
+    );
+}
+
+#[test]
+fn a_request_without_a_slot_for_what_is_forced_is_refused() {
+    let folder = scratch("policy-slot");
+    fs::write(folder.join("managed.toml"), FORCED).unwrap();
+    fs::write(
+        folder.join("harn.toml"),
+        "[[capabilities]]\nprovider = \"mock\"\nmodel = \"bare\"\nsystem_text = false\n",
+    )
+    .unwrap();
+    let refused = "the request was refused by policy: `bare` has no slot for the forced reminder `policy:1`";
+    let head = "let session = agent_session_open()\nllm_mock({text: \"one\"})\nllm_mock({text: \"two\"})\n\
+                agent_loop(\"a\", nil, {provider: \"mock\", session_id: session})?\n";
+    for ask in [
+        "agent_loop(\"b\", nil, {provider: \"mock\", model: \"bare\", session_id: session})",
+        "llm_call(\"b\", nil, {provider: \"mock\", model: \"bare\", session_id: session})",
+    ] {
+        let script = format!("{head}defer {{ println(llm_mock_calls().count()) }}\nprintln({ask}.text)\n");
+        fs::write(folder.join("main.harn"), script).unwrap();
+        let outcome = harn_in(&folder, &["run", "main.harn"], b"", &[("HARN_POLICY", "managed.toml")]);
+        assert_eq!((outcome.code, outcome.out.as_str()), (Some(1), "1\n"), "{ask}: {}", outcome.err);
+        assert!(outcome.err.contains(&format!("error[HARN-RUN-014]: {refused}")), "{ask}: {}", outcome.err);
+        assert!(outcome.err.contains("use a model with a system prompt"), "{}", outcome.err);
+    }
 }
 
 #[test]

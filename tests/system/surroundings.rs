@@ -76,7 +76,13 @@ fn answer(mut stream: TcpStream) {
         let head = format!("HTTP/1.1 {status}\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n", text.len());
         [head.as_bytes(), text].concat()
     };
+    // `/to/STATUS/URL` redirects to the URL with the status.
+    let redirect = path.strip_prefix("/to/").and_then(|to| to.split_once('/'));
     let reply = match path.as_str() {
+        _ if redirect.is_some() => {
+            let (status, to) = redirect.unwrap_or_default();
+            say(&status.replace("%20", " "), &format!("location: {}\r\n", to.replace(' ', "%20")), b"")
+        }
         "/missing" => say("404 Not Found", "", b"no such page"),
         "/twice" => say("200 OK", "x-many: a\r\nx-many: b\r\n", b""),
         "/bytes" => say("200 OK", "", b"\xff\x00"),
@@ -125,6 +131,27 @@ fn requests_and_answers() {
 }
 
 #[test]
+fn own_headers_do_not_follow_a_redirect_to_another_origin() {
+    let (first, second) = (server(), server());
+    let headers = "{headers: {\"X-Mine\": \"key\", \"Authorization\": \"Bearer key\", \"Content-Type\": \"text/xml\"}}";
+    let script = format!(
+        "for status in [\"301 Moved\", \"303 See Other\", \"307 Temporary\", \"308 Permanent\"] {{\n  \
+           for url in [\"{second}/echo\", \"{second}/to/302 Found/{first}/echo\", \"{first}/echo\"] {{\n    \
+             println(http_post(\"{first}/to/${{status}}/${{url}}\", \"<a/>\", {headers}).body)\n  }}\n}}\n\
+         let failed = try {{ http_get(\"{first}/to/302 Found/{second}/round\", {headers}) }}\n\
+         println(unwrap_err(failed).category)\n"
+    );
+    let elsewhere = "GET /echo HTTP/1.1 | no content-type | no x-mine | \n";
+    let with_body = "POST /echo HTTP/1.1 | content-type: text/xml | no x-mine | <a/>\n";
+    // A redirect within the origin keeps the headers; one with 301 or 303 has no body.
+    let own = "GET /echo HTTP/1.1 | no content-type | x-mine: key | \n";
+    let own_with_body = "POST /echo HTTP/1.1 | content-type: text/xml | x-mine: key | <a/>\n";
+    let seen = [elsewhere, elsewhere, own].concat().repeat(2);
+    let kept = [with_body, elsewhere, own_with_body].concat().repeat(2);
+    assert_eq!(printed("http-redirects", &script, b""), format!("{seen}{kept}connection\n"));
+}
+
+#[test]
 fn answers_that_are_none() {
     let base = server();
     let script = format!(
@@ -149,6 +176,55 @@ fn a_program_that_writes_too_much_is_ended_with_those_it_started() {
     assert_eq!(printed("group", &script, b""), "HARN-IO-003\n");
     thread::sleep(Duration::from_millis(2500).saturating_sub(start.elapsed().saturating_sub(Duration::from_secs(1))));
     assert!(!std::path::Path::new(mark).exists(), "a program that was started in the background is still running");
+}
+
+#[test]
+fn no_program_starts_after_the_time_of_the_run() {
+    let folder = scratch("system-late");
+    let (path, mark) = (folder.join("script.harn"), folder.join("started"));
+    // The error can be caught, and the run has some more time to clean up.
+    let script = format!("let late = try {{ while true {{ }} }}\nexec(\"touch\", \"{}\")\n", mark.display());
+    fs::write(&path, script).unwrap();
+    let outcome = harn_with_input(&["run", "--timeout", "500ms", path.to_str().unwrap()], b"", &[]);
+    assert_eq!(outcome.code, Some(3), "{}{}", outcome.out, outcome.err);
+    assert!(outcome.err.contains("HARN-LIM-002") && !mark.exists(), "{}", outcome.err);
+}
+
+/// A program of a tool can read neither the environment of the run nor that of the process that has started it, whatever
+/// the user may do.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_does_not_read_the_environment_of_the_run() {
+    let folder = scratch("system-environ");
+    let path = folder.join("script.harn");
+    let script = format!(
+        "let shell = shell_tool({{root: \"{}\", allow: [\"sh\"]}})\n\
+         llm_mock({{tool_calls: [{{name: \"shell\", arguments: {{command: \"sh probe.sh\"}}}}]}})\n\
+         let result = agent_loop(\"go\", nil, {{provider: \"mock\", tools: [shell], max_iterations: 1}})\n\
+         println(transcript_messages(result.transcript).last().content)\n",
+        folder.display()
+    );
+    fs::write(&path, script).unwrap();
+    // Its parent is the run.
+    let probe = "for file in environ maps auxv; do tr '\\0' '\\n' < /proc/$PPID/$file | head -c 9999; done\n\
+                 ls /proc/$PPID/fd /proc/$PPID/cwd\necho read\ngrep Cap /proc/self/status\n";
+    fs::write(folder.join("probe.sh"), probe).unwrap();
+    let key = ("ANTHROPIC_API_KEY", "sk-that-no-tool-may-read");
+    let outcome = harn_with_input(&["run", path.to_str().unwrap()], b"", &[key]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.err);
+    assert!(outcome.out.contains("read\n"), "{}", outcome.out);
+    for secret in [key.1, "ANTHROPIC_API_KEY", "[heap]", "Cargo.toml"] {
+        assert!(!outcome.out.contains(secret), "{secret} in {}", outcome.out);
+    }
+    let capabilities = |name: &str| {
+        let line = outcome.out.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+        u64::from_str_radix(line.trim(), 16).unwrap()
+    };
+    // chown, dac_override, fowner, fsetid, setgid, setuid, net_bind_service
+    let kept = [0, 1, 3, 4, 6, 7, 10].iter().map(|bit| 1_u64 << bit).sum::<u64>();
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+        assert_eq!(capabilities(set) & !kept, 0, "{set} {}", outcome.out);
+    }
 }
 
 #[cfg(target_os = "linux")]

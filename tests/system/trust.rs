@@ -2,7 +2,7 @@
 //! nowhere else until the user has trusted it; and a vendor's key is sent to the vendor only,
 //! unless the user says so.
 
-use crate::harn::{Outcome, harn_in, scratch};
+use crate::harn::{Outcome, harn_in, root, scratch};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -258,6 +258,286 @@ fn lower_limits_and_denied_capabilities_hold_untrusted_and_higher_ones_do_not() 
         TrustCase::new("quiet", "[limits]\nfuel = 1000\nmemory = \"64m\"\ndeny = [\"net\"]\n", "while true { }\n");
     let outcome = quiet.harn(&["run", "main.harn"], &[]);
     assert_eq!((outcome.code, outcome.drawn("warning")), (Some(3), 0), "{}", outcome.err);
+}
+
+/// Values of each key of `harn.toml`: one that takes effect in an untrusted folder and one that is ignored there; empty if
+/// there is none.
+const VALUES: &[(&str, &[(&str, &str, &str)])] = &[
+    (
+        "[limits]",
+        &[
+            ("fuel", "1", ""),
+            ("depth", "20_000", "20_001"),
+            ("memory", "\"4g\"", "\"5g\""),
+            ("timeout", "\"1h\"", ""),
+            ("deny", "[\"net\"]", ""),
+        ],
+    ),
+    ("[capabilities]", &[("deny", "[\"net\"]", "")]),
+    (
+        "[reminders]",
+        &[
+            ("max_body", "\"64k\"", "\"65k\""),
+            ("max_tokens", "1", ""),
+            ("max_share", "0.1", ""),
+            ("placement", "\"tail\"", ""),
+            ("files", "false", "true"),
+            ("policy", "{forbid_ids = [\"a\"]}", "{force = [{body = \"a\"}]}"),
+        ],
+    ),
+    (
+        "[reminders.policy]",
+        &[
+            ("force", "", "[{body = \"a\"}]"),
+            ("forbid_ids", "[\"a\"]", ""),
+            ("forbid_tags", "[\"a\"]", ""),
+            ("forbid_sources", "[\"host\"]", ""),
+            ("mark_untrusted", "false", ""),
+            ("sources", "{host = {max_body = 1}}", ""),
+        ],
+    ),
+    ("[reminders.policy.sources.SOURCE]", &[("max_body", "1", ""), ("role_hint", "[\"system\"]", "")]),
+    ("[hooks]", &[("timeout_ms", "30_000", "30_001")]),
+    (
+        "[event_log]",
+        &[
+            ("home", "\"sqlite:a.db\"", "\"sqlite:../a.db\""),
+            ("synchronous", "\"full\"", ""),
+            ("lock_timeout", "\"5s\"", "\"6s\""),
+            ("max_file", "\"9g\"", ""),
+            ("keep_records", "262_144", "262_145"),
+            ("keep_bytes", "\"256m\"", "\"257m\""),
+        ],
+    ),
+    ("[providers]", &[("packs", "", "[\"a.rhai\"]")]),
+    (
+        "packs",
+        &[
+            ("file", "", "\"a.rhai\""),
+            ("allow", "", "[\"fs.read\"]"),
+            ("timeout_ms", "", "1"),
+            ("max_operations", "", "1"),
+            ("max_depth", "", "1"),
+            ("max_string", "", "1"),
+            ("max_elements", "", "1"),
+            ("max_memory", "", "\"1m\""),
+            ("max_reminders", "", "1"),
+        ],
+    ),
+    ("[providers.NAME]", &[("base_url", "", "\"https://a.example\""), ("key_env", "", "\"GPU_KEY\"")]),
+    (
+        "[[capabilities]]",
+        &[
+            ("provider", "\"mock\"", ""),
+            ("model", "\"a\"", ""),
+            ("wire", "\"gemini\"", ""),
+            ("prefers_role_developer", "true", ""),
+            ("prefers_xml_scaffolding", "true", ""),
+            ("prompt_caching", "true", ""),
+            ("automatic_caching", "true", ""),
+            ("mid_conversation_system", "true", ""),
+            ("adaptive_thinking", "true", ""),
+            ("context_window", "1", ""),
+            ("native_tools", "false", ""),
+            ("system_text", "false", ""),
+            ("placement", "\"tail\"", ""),
+            ("price", "{input = 1, output = 1}", ""),
+        ],
+    ),
+    (
+        "[agent]",
+        &[
+            ("name", "\"a\"", ""),
+            ("description", "\"a\"", ""),
+            ("version", "\"1\"", ""),
+            ("url", "", "\"https://a.example\""),
+            ("documentation_url", "\"https://a.example\"", ""),
+            ("icon_url", "\"https://a.example\"", ""),
+            ("provider", "{organization = \"a\", url = \"https://a.example\"}", ""),
+            ("skills", "[{id = \"a\"}]", ""),
+            ("input_modes", "[\"text/plain\"]", ""),
+            ("replies", "\"task\"", ""),
+        ],
+    ),
+    ("[agent.provider]", &[("organization", "\"a\"", ""), ("url", "\"https://a.example\"", "")]),
+    (
+        "[[agent.skills]]",
+        &[
+            ("id", "\"a\"", ""),
+            ("name", "\"a\"", ""),
+            ("description", "\"a\"", ""),
+            ("tags", "[\"a\"]", ""),
+            ("examples", "[\"a\"]", ""),
+            ("input_modes", "[\"text/plain\"]", ""),
+            ("output_modes", "[\"text/plain\"]", ""),
+        ],
+    ),
+    ("[mcp]", &[("servers", "", "{a = {command = \"a\"}}")]),
+    (
+        "[mcp.servers.NAME]",
+        &[
+            ("command", "", "\"a\""),
+            ("args", "", "[\"a\"]"),
+            ("env", "", "{A = \"a\"}"),
+            ("pass_env", "", "[\"A\"]"),
+            ("cwd", "", "\"a\""),
+            ("url", "", "\"https://a.example\""),
+            ("headers", "", "{a = \"a\"}"),
+            ("token_env", "", "\"A_TOKEN\""),
+            ("oauth", "", "false"),
+            ("tools", "", "[\"a\"]"),
+            ("timeout_ms", "", "1"),
+            ("start_timeout_ms", "", "1"),
+            ("protocol", "", "\"2025-11-25\""),
+            ("reminders", "", "true"),
+        ],
+    ),
+    ("[fmt]", &[("width", "20", "")]),
+    (
+        "[channels]",
+        &[("orphan", "\"cancel\"", ""), ("heartbeat", "\"20s\"", "\"21s\""), ("permission_timeout", "\"1h\"", "")],
+    ),
+];
+
+/// Returns a `harn.toml` with one key, and those that it cannot be without.
+fn settings_with(table: &str, key: &str, value: &str) -> String {
+    let (head, needed): (&str, &[(&str, &str)]) = match table {
+        "[reminders.policy.sources.SOURCE]" => ("[reminders.policy.sources.host]", &[]),
+        "packs" => {
+            let file = if key == "file" { "" } else { "file = \"a.rhai\", " };
+            return format!("[providers]\npacks = [{{{file}{key} = {value}}}]\n");
+        }
+        "[providers.NAME]" => ("[providers.openai_compatible]", &[]),
+        "[[capabilities]]" => ("[[capabilities]]", &[("provider", "\"mock\"")]),
+        "[agent.provider]" => ("[agent.provider]", &[("organization", "\"a\""), ("url", "\"https://a.example\"")]),
+        "[[agent.skills]]" => ("[[agent.skills]]", &[("id", "\"a\"")]),
+        "[mcp.servers.NAME]" if ["url", "headers", "token_env", "oauth"].contains(&key) => {
+            ("[mcp.servers.a]", &[("url", "\"https://a.example\"")])
+        }
+        "[mcp.servers.NAME]" => ("[mcp.servers.a]", &[("command", "\"a\"")]),
+        table => (table, &[]),
+    };
+    let needed = needed.iter().filter(|(other, _)| *other != key);
+    let keys = needed.copied().chain([(key, value)]).map(|(key, value)| format!("{key} = {value}\n"));
+    format!("{head}\n{}", keys.collect::<String>())
+}
+
+/// Returns the cell "untrusted folder" of a key in the reference of the configuration.
+fn documented(table: &str, key: &str) -> String {
+    let page = fs::read_to_string(root().join("docs/reference/configuration.md")).unwrap();
+    let (_, section) = page.split_once(&format!("\n## `{table}`\n")).unwrap_or_else(|| panic!("no section {table}"));
+    let section = section.split("\n## ").next().unwrap();
+    let cells = |line: &str| line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let head = section.lines().find(|line| line.starts_with("| key |")).map(cells).unwrap();
+    let column = head.iter().position(|cell| cell == "untrusted folder").unwrap_or_else(|| panic!("{table}"));
+    let row = section.lines().find(|line| line.starts_with(&format!("| `{key}` |"))).map(cells);
+    row.unwrap_or_else(|| panic!("no row `{key}` in {table}"))[column].clone()
+}
+
+#[test]
+fn the_reference_says_of_each_key_what_an_untrusted_folder_may_change() {
+    let known: Vec<_> = VALUES.iter().map(|(table, rows)| (*table, rows.iter().map(|row| row.0).collect())).collect();
+    let keys: Vec<(&str, Vec<&str>)> =
+        stdlib::project_keys().into_iter().map(|(table, keys)| (table, keys.to_vec())).collect();
+    assert_eq!(known, keys, "each key has values here and a row in the reference");
+    let folder = scratch("trust-keys");
+    for (table, rows) in VALUES {
+        for (key, taken, ignored) in *rows {
+            let cell = documented(table, key);
+            let expected: &[&str] = match (taken.is_empty(), ignored.is_empty()) {
+                (false, true) => &["applies"],
+                (true, false) => &["ignored"],
+                _ => &["up to the default", "inside of the folder", "only `false`", "the table below"],
+            };
+            assert!(expected.contains(&cell.as_str()), "{table} {key}: {cell}");
+            for (value, is_taken) in [(taken, true), (ignored, false)] {
+                if value.is_empty() {
+                    continue;
+                }
+                let text = settings_with(table, key, value);
+                let found =
+                    stdlib::Project::check_text(&stdlib::Source::new("harn.toml", &*text), &folder.join("harn.toml"));
+                let codes: Vec<&str> = found.iter().map(|found| found.code.as_str()).collect();
+                let wanted: &[&str] = if is_taken { &[] } else { &["HARN-CFG-006"] };
+                assert_eq!(codes, wanted, "{text}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_folder_trusts_no_other_and_is_shown_as_it_is() {
+    let case = TrustCase::new("names-of-folders", "[agent]\nurl = \"https://victim.example\"\n", "println(1)\n");
+    let whole = case.folder.parent().unwrap().canonicalize().unwrap();
+    let digest = {
+        // The record of a folder begins with the digest of its file.
+        case.trust();
+        let record = fs::read_to_string(case.settings.join("trusted")).unwrap();
+        case.harn(&["trust", "--revoke"], &[]);
+        record[..64].to_owned()
+    };
+    let line = format!("{digest} {}", case.folder.canonicalize().unwrap().display());
+    let settings = case.settings.to_str().unwrap();
+    let at = |folder: &Path, args: &[&str]| harn_in(folder, args, b"", &[("HARN_CONFIG_HOME", settings)]);
+    let other = |name: &str| {
+        let folder = whole.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("harn.toml"), "[agent]\nurl = \"https://a.example\"\n").unwrap();
+        fs::write(folder.join("main.harn"), "println(1)\n").unwrap();
+        folder
+    };
+    // Folders of the path follow the line break, up to that of the other project.
+    let folder = other(&format!("pkg\n{line}"));
+    let refused = at(&folder, &["trust"]);
+    assert_eq!((refused.code, refused.out.as_str(), refused.drawn("error")), (Some(1), "", 1), "{}", refused.err);
+    assert!(
+        refused.err.contains("its path contains a line break") && refused.err.contains("pkg\\n"),
+        "{}",
+        refused.err
+    );
+    warned(&case.harn(&["run", "main.harn"], &[]), &["agent.url"]);
+    assert_eq!(case.harn(&["trust", "--list"], &[]).out.lines().count(), 1);
+    // Characters that a terminal obeys are shown as escapes, and a name is not a part of a command.
+    for (name, escaped) in
+        [("a\u{1b}[2Jb", "a\\u{1b}[2Jb"), ("a\u{202e}b\r", "a\\u{202e}b\\r"), ("a;rm -rf b", "a;rm -rf b")]
+    {
+        let folder = other(name);
+        let outcome = at(&folder, &["run", "main.harn"]);
+        assert!(outcome.err.contains("run `harn trust"), "{}", outcome.err);
+        let outcome = at(&whole, &["run", &format!("{name}/main.harn")]);
+        assert!(outcome.err.contains("run `harn trust` in its folder"), "{}", outcome.err);
+        for args in
+            [&["trust"][..], &["trust", "--show"], &["trust", "--list"], &["trust", "--revoke"], &["trust", "--revoke"]]
+        {
+            let outcome = at(&folder, args);
+            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{args:?}");
+            assert!(outcome.out.contains(escaped), "{args:?}: {}", outcome.out);
+            assert!(!outcome.out.contains(['\u{1b}', '\u{202e}', '\r']), "{args:?}: {:?}", outcome.out);
+        }
+    }
+}
+
+#[test]
+fn all_of_a_server_is_shown_before_it_is_trusted() {
+    let toml = "[mcp.servers.files]\ncommand = \"npx\"\nargs = [\"-y\", \"two words\", \"\"]\ncwd = \"sub\"\n\
+                pass_env = [\"GH_TOKEN\"]\nenv = {NODE_OPTIONS = \"--require ./a.js\\u001b[2J\\n  trusted = yes\"}\n\
+                tools = [\"read\"]\nreminders = {per_minute = 3}\n\
+                [mcp.servers.web]\nurl = \"https://a.example\"\nheaders = {\"X-A\" = \"b\"}\ntoken_env = \"A_TOKEN\"\n";
+    let case = TrustCase::new("servers", toml, "println(1)\n");
+    let want = "  mcp.servers.files = npx -y \"two words\" \"\"\n  mcp.servers.files.env.NODE_OPTIONS = \"--require ./a.js\\u{1b}[2J\\n  trusted = yes\"\n  \
+                mcp.servers.files.pass_env = GH_TOKEN\n  mcp.servers.files.cwd = sub\n  mcp.servers.files.tools = read\n  \
+                mcp.servers.files.reminders.per_minute = 3\n  \
+                mcp.servers.web = https://a.example\n  mcp.servers.web.headers.X-A = b\n  mcp.servers.web.token_env = A_TOKEN\n";
+    let shown = case.harn(&["trust", "--show"], &[]);
+    let (head, settings) = shown.out.split_once('\n').unwrap();
+    assert!(head.starts_with("would trust ") && shown.code == Some(0), "{head} {}", shown.err);
+    assert_eq!(settings, want);
+    // Nothing has changed, and the warning names the servers only.
+    let outcome = case.harn(&["run", "main.harn"], &[]);
+    warned(&outcome, &["mcp.servers.files", "mcp.servers.web"]);
+    assert!(!outcome.err.contains("NODE_OPTIONS`"), "{}", outcome.err);
+    assert_eq!(case.trust().split_once('\n').unwrap().1, want);
+    assert_eq!(case.harn(&["run", "main.harn"], &[]).err, "");
 }
 
 #[test]

@@ -117,6 +117,51 @@ fn a_link_out_of_the_project_is_not_read_and_not_shown() {
 }
 
 #[test]
+fn diagnostics_quote_only_scripts_of_the_project() {
+    let folder = scratch("files-quoted");
+    let project = folder.join("project");
+    fs::create_dir_all(&project).unwrap();
+    fs::write(project.join("harn.toml"), "").unwrap();
+    let secret = format!("{SECRET}: = (\nlet x = {SECRET}\n");
+    for name in ["netrc", "other.rhai", "other.harn"] {
+        fs::write(folder.join(name), &secret).unwrap();
+    }
+    let pack = |path: &str| {
+        format!(
+            "agent_loop(\"go\", nil, {{llm_caller: {{ a -> \"x\" }}, reminders: {{packs: [{path:?}]}}}})\nprintln(2)\n"
+        )
+    };
+    let absolute = folder.join("netrc");
+    let cases = [
+        (pack("../netrc"), "not a Rhai script"),
+        (pack(absolute.to_str().unwrap()), "not a Rhai script"),
+        (pack("/proc/self/environ"), "not a Rhai script"),
+        (pack("../other.rhai"), "../other.rhai:1:"),
+        ("import {x} from \"../other\"\nprintln(x)\n".to_owned(), "../other.harn:1:"),
+    ];
+    let key = [("ANTHROPIC_API_KEY", SECRET)];
+    for (script, says) in cases {
+        fs::write(project.join("main.harn"), &script).unwrap();
+        let formats = ["--format=text", "--format=json", "--format=short", "--format=sarif", "--format=github"];
+        let checks = formats.iter().map(|format| vec!["check", format, "main.harn"]);
+        for args in checks.chain([vec!["run", "main.harn"], vec!["run", "--format=json", "main.harn"]]) {
+            let outcome = soon(&project, &args, &key);
+            let all = format!("{}{}", outcome.out, outcome.err);
+            assert!(outcome.code != Some(0), "{args:?} {script}: {all}");
+            assert!(!all.contains(SECRET), "{args:?} {script}: {all}");
+            assert!(all.contains(says), "{args:?} {script}: {all}");
+        }
+    }
+    // A script of the project is quoted, and so is a pack that the user names.
+    fs::write(project.join("own.harn"), &secret).unwrap();
+    fs::write(project.join("main.harn"), "import {x} from \"own\"\nprintln(x)\n").unwrap();
+    assert!(soon(&project, &["check", "main.harn"], &[]).err.contains(SECRET));
+    fs::write(project.join("main.harn"), "println(1)\n").unwrap();
+    let outcome = soon(&project, &["run", "--provider", "../other.rhai", "main.harn"], &[]);
+    assert!(outcome.code == Some(1) && outcome.err.contains(SECRET), "{}", outcome.err);
+}
+
+#[test]
 fn a_check_reads_no_pack_that_the_script_may_not_read() {
     let folder = scratch("files-denied");
     let secret = folder.join("secret.txt");

@@ -5,6 +5,8 @@
 //! - [`work`]: claims, leases, statuses and artifacts.
 //! - [`due`]: leases, deadlines and retention; lost workers.
 
+use std::net::IpAddr;
+
 use prost::Message as _;
 use prost_types::Struct;
 
@@ -303,7 +305,7 @@ fn check_length(what: &str, id: &str) -> Result<(), BrokerError> {
     }
 }
 
-/// Checks a URL that the hub asks; an empty one is none.
+/// Checks a URL that the hub asks; an empty one is none. Without TLS it can only be one of this machine.
 fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
     let is_valid = url.is_empty() || ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
     if !is_valid || url.len() > MAX_URL_BYTES || url.chars().any(char::is_control) {
@@ -312,7 +314,23 @@ fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
         );
         return Err(BrokerError::invalid(text));
     }
+    if url.strip_prefix("http://").is_some_and(|rest| !is_loopback(rest)) {
+        let text = format!("invalid `{what}`: use `https://`, or `http://` with `localhost` or a loopback address");
+        return Err(BrokerError::invalid(text));
+    }
     Ok(())
+}
+
+/// Returns whether the host of a URL, given without its scheme, is this machine.
+fn is_loopback(rest: &str) -> bool {
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    // The part before an `@` is no host, and nobody needs one here.
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    !authority.contains('@')
+        && (host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback()))
 }
 
 fn check_tags(tags: &[String]) -> Result<(), BrokerError> {
@@ -339,4 +357,31 @@ fn transition(entry: &TaskEntry, to: TaskState) -> BrokerError {
 
 fn check_transition(entry: &TaskEntry, to: TaskState, actor: Actor) -> Result<(), BrokerError> {
     if is_allowed(entry.state(), to, actor) { Ok(()) } else { Err(transition(entry, to)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_url;
+
+    #[test]
+    fn a_health_address_without_tls_is_one_of_this_machine() {
+        for url in
+            ["", "https://example.com/health", "http://localhost", "http://LOCALHOST:1/x", "http://127.0.0.2:80/"]
+        {
+            assert!(check_url("health_check_url", url).is_ok(), "{url}");
+        }
+        assert!(check_url("health_check_url", "http://[::1]:8080/health").is_ok());
+        for url in [
+            "http://example.com/",
+            "http://10.0.0.1:80/",
+            "http://localhost.example.com/",
+            "http://localhost@example.com/",
+            "http://localhost:x@example.com/",
+            "http://[fe80::1]/",
+            "http://",
+        ] {
+            let error = check_url("health_check_url", url).unwrap_err().to_string();
+            assert!(error.contains("use `https://`"), "{url}: {error}");
+        }
+    }
 }

@@ -20,6 +20,12 @@ const LONGEST: usize = 4096;
 /// The picture of a diagnostic, ending in a line break. `color` puts in the escape codes of terminals.
 #[must_use]
 pub fn draw(diagnostic: &Diagnostic, color: bool) -> String {
+    if diagnostic.labels.iter().any(|label| label.source.is_foreign()) {
+        let (foreign, own) = diagnostic.labels.iter().cloned().partition::<Vec<_>, _>(|l| l.source.is_foreign());
+        let mut drawn = Diagnostic { labels: own, ..diagnostic.clone() };
+        drawn.notes.extend(foreign.iter().map(|label| format!("at {}: {}", label.place(), super::OUTSIDE)));
+        return draw(&drawn, color);
+    }
     let mut out = header(diagnostic, color);
     if !diagnostic.labels.is_empty() {
         out.push_str(&picture(diagnostic, color));
@@ -157,6 +163,7 @@ fn picture(diagnostic: &Diagnostic, color: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::json::to_json;
     use crate::source::{Source, Span};
 
     crate::codes! {
@@ -246,6 +253,25 @@ error[HARN-NAM-001]: `c` is not defined
         assert!(picture.len() < 2000);
         assert!(picture.contains("t.harn:1:5000001"), "{picture}");
         assert!(drawn(&text, Span::new(0, 10_000_000)).len() < 3000);
+    }
+
+    #[test]
+    fn a_foreign_source_is_not_quoted() {
+        let (own, foreign) =
+            (Source::new("a.harn", "import \"b\"\n"), Source::foreign("../b.harn", "\nkey = secret\n"));
+        let found = Diagnostic::new(TestCode::Here, "unknown name `secret`")
+            .label(&foreign, Span::new(7, 13), "`secret`")
+            .label(&own, Span::new(0, 6), "imported here")
+            .help("did you mean `secrets`?");
+        let place = "  note: at ../b.harn:2:7: the text of a file outside of the project is not shown\n";
+        let picture = draw(&found, false);
+        assert!(!picture.contains("key =") && picture.contains("import") && picture.contains(place), "{picture}");
+        let hidden = found.clone().without_foreign_text();
+        let want = "error[HARN-TST-001]: here at ../b.harn:2:7\n  note: the text of a file outside of the project is not shown\n";
+        assert_eq!(draw(&hidden, false), want);
+        assert!(!to_json(&hidden).to_string().contains("secret"));
+        let own = Diagnostic::new(TestCode::Here, "x").label(&own, Span::new(0, 6), "here");
+        assert_eq!(draw(&own.clone().without_foreign_text(), false), draw(&own, false));
     }
 
     #[test]

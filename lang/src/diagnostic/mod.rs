@@ -13,8 +13,8 @@ pub mod fix;
 pub mod json;
 mod shown;
 
-pub use shown::shown;
 pub(crate) use shown::turns_text;
+pub use shown::{is_obeyed, one_line, shown};
 
 use crate::source::{SourceRef, Span};
 use code::CodeRef;
@@ -52,6 +52,17 @@ pub struct Label {
     pub span: Span,
     /// A few words, no full stop; may be empty.
     pub text: String,
+}
+
+/// The reason why a foreign source is not quoted.
+const OUTSIDE: &str = "the text of a file outside of the project is not shown";
+
+impl Label {
+    /// Returns the file, line and column.
+    fn place(&self) -> String {
+        let at = self.source.position(self.span.start);
+        format!("{}:{}:{}", one_line(self.source.name()), at.line, at.column)
+    }
 }
 
 /// One frame of a runtime error's call stack, innermost first. Where a task begins, a frame without a function says where
@@ -177,6 +188,23 @@ impl Diagnostic {
     #[must_use]
     pub fn did_you_mean(self, at: Span, near: &str, applicability: Applicability) -> Self {
         self.help(format!("did you mean `{near}`?")).fix_by(applicability, vec![Edit::new(at, near)])
+    }
+
+    /// Returns the diagnostic with nothing of the texts of foreign sources: one about such a source has the title of its
+    /// code, and the place.
+    #[must_use]
+    pub fn without_foreign_text(mut self) -> Self {
+        match self.labels.first() {
+            // Every part of it may quote the source.
+            Some(main) if main.source.is_foreign() => {
+                let message = format!("{} at {}", self.code.row().title, main.place());
+                Self::new(self.code, message).with_severity(self.severity).note(OUTSIDE)
+            }
+            _ => {
+                self.labels.retain(|label| !label.source.is_foreign());
+                self
+            }
+        }
     }
 
     /// Returns the position by which the diagnostic is sorted in its file.

@@ -21,6 +21,34 @@ pub fn shown(c: char) -> Option<char> {
     }
 }
 
+/// Returns whether a terminal, an editor or a browser does something at a character instead of showing it: controls, and
+/// those that turn the direction of text or are invisible.
+#[must_use]
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns a name from anywhere (a path, a key, a value) as one line that shows all of it: in quotes and with escapes if
+/// it contains a character that [`is_obeyed`].
+#[must_use]
+pub fn one_line(name: &str) -> Cow<'_, str> {
+    if !name.chars().any(is_obeyed) {
+        return name.into();
+    }
+    let mut line = String::from("\"");
+    for c in name.chars() {
+        match c {
+            c if is_obeyed(c) => line.extend(c.escape_default()),
+            '"' | '\\' => line.extend(['\\', c]),
+            c => line.push(c),
+        }
+    }
+    line.push('"');
+    line.into()
+}
+
 /// Whether a character turns the direction of the text around it, so that a reader sees another order than the machine.
 #[must_use]
 pub(crate) const fn turns_text(c: char) -> bool {
@@ -46,5 +74,15 @@ mod tests {
         }
         assert_eq!(clean("a\x1b[31m\r\nb\u{202e}\x07"), "a␛[31m\nb\u{fffd}␇");
         assert!(matches!(clean("plain\nö"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn a_name_is_one_line_and_shows_all_of_it() {
+        for c in (0..=0x10ffff).filter_map(char::from_u32) {
+            assert!(one_line(&c.to_string()).chars().all(|c| !is_obeyed(c)), "{c:?}");
+            assert!(is_obeyed(c) || (!turns_text(c) && shown(c) == Some(c)), "{c:?}");
+        }
+        assert_eq!(one_line("a\nb\r\u{202e}\"\\"), r#""a\nb\r\u{202e}\"\\""#);
+        assert!(matches!(one_line(r#"plain "ö" \n"#), Cow::Borrowed(_)));
     }
 }

@@ -30,6 +30,22 @@ impl Isolate {
         self.watch().began.set(None);
     }
 
+    /// Refuses to begin work outside of the run once its time is over.
+    ///
+    /// # Errors
+    /// [`RunCode::Time`].
+    pub fn check_begin(&self) -> Result<(), Box<Raise>> {
+        match (self.limits().time, self.watch().began.get()) {
+            (Some(limit), Some(began)) if began.elapsed() > limit => Err(self.too_late(limit)),
+            _ => Ok(()),
+        }
+    }
+
+    fn too_late(&self, limit: Duration) -> Box<Raise> {
+        Raise::error(RunCode::Time, format!("time limit of {} reached", shown(limit)))
+            .help(self.limits().suggestions.time)
+    }
+
     /// Looks at the watch: once the time is up a run is told by an error that it can catch, and then it is ended. A `loop` of
     /// the runtime, or what it has called, would take that error for a failure of its own: the main task is told in its place, and the
     /// result is true.
@@ -39,14 +55,13 @@ impl Isolate {
         if taken <= limit {
             return Ok(false);
         }
-        let mut raise = Raise::error(RunCode::Time, format!("time limit of {} reached", shown(limit)));
+        let mut raise = self.too_late(limit);
         if self.watch().told.replace(true) {
             if taken <= limit + grace(limit) {
                 return Ok(false);
             }
             raise.why = Why::Exhausted;
         }
-        let raise = raise.help(self.limits().suggestions.time);
         if raise.why != Why::Exhausted
             && (in_loop || self.nesting().level() > 0)
             && let Some(main) = self.tasks().main()

@@ -18,6 +18,9 @@ const MAX_REDIRECTS: usize = 3;
 /// The reason that an address is not asked.
 const NOT_PUBLIC: &str = "the address is not public";
 
+/// The reason that an address of another machine is not asked without TLS.
+const NO_TLS: &str = "`http://` is only for this machine; use `https://`";
+
 /// Asks servers whether they work.
 #[derive(Debug, Clone)]
 pub struct HealthProbe {
@@ -58,6 +61,9 @@ impl HealthProbe {
             Some(host) => host.to_string().trim_matches(['[', ']']).parse::<IpAddr>().ok(),
             None => return Err("the URL has no host".to_owned()),
         };
+        if url.scheme() == "http" && !literal.map_or(url.host_str() == Some("localhost"), |ip| ip.is_loopback()) {
+            return Err(NO_TLS.to_owned());
+        }
         // The resolver sees names only.
         if literal.is_some_and(|ip| !is_allowed(ip, self.allows_private)) {
             return Err(NOT_PUBLIC.to_owned());
@@ -68,10 +74,11 @@ impl HealthProbe {
     }
 }
 
-/// Follows redirects to the same host and port.
+/// Follows redirects to the same scheme, host and port.
 fn same_host(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let first = attempt.previous().first();
-    let place = |url: &Url| (url.host_str().map(ToOwned::to_owned), url.port_or_known_default());
+    let place =
+        |url: &Url| (url.scheme().to_owned(), url.host_str().map(ToOwned::to_owned), url.port_or_known_default());
     let is_same = first.is_some_and(|first| place(first) == place(attempt.url()));
     if is_same && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.stop() }
 }
@@ -146,6 +153,11 @@ mod tests {
         for (url, why) in [
             ("ftp://example.com/", "http://"),
             ("nowhere", "invalid URL"),
+            ("http://example.com/", NO_TLS),
+            ("http://localhost.example.com/", NO_TLS),
+            ("http://localhost@example.com/", NO_TLS),
+            ("http://10.0.0.1/", NO_TLS),
+            ("http://[::ffff:10.0.0.1]/", NO_TLS),
             ("http://127.0.0.1:1/", NOT_PUBLIC),
             ("http://[::1]:1/", NOT_PUBLIC),
             ("http://localhost:1/", NOT_PUBLIC),

@@ -8,12 +8,12 @@ use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::Message;
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
+use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{
     ConditionVerdict, SelectInput, SelectedReminder, Selection, before_prompt, needs_selection, select, void,
 };
-use crate::reminder::policy::{self, ReminderPolicy};
+use crate::reminder::policy;
 use crate::reminder::providers::ReminderBudget;
-use crate::reminder::{Reminder, ReminderSource};
 use crate::render::{PromptReminders, RenderOptions, Rendered, bars_native, demotion, render};
 use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 use crate::transcript::Transcript;
@@ -31,7 +31,14 @@ pub fn interruption_mark(why: &str) -> String {
 
 impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
-    pub(super) fn build_prompt(&self, state: &mut LoopState, verdicts: &[(Arc<str>, ConditionVerdict)]) -> Request {
+    ///
+    /// # Errors
+    /// Fails if the route cannot show a reminder that the policy forces.
+    pub(super) fn build_prompt(
+        &self,
+        state: &mut LoopState,
+        verdicts: &[(Arc<str>, ConditionVerdict)],
+    ) -> Outcome<Request> {
         self.force_reminders();
         self.session.apply(&self.scope, |t, _| before_prompt(t), std::mem::take);
         let selected = self.select(verdicts);
@@ -41,12 +48,16 @@ impl RunningLoop<'_> {
             let demoted = demoted.map(|pending| pending.reminder.clone());
             (rendered, demoted, s.transcript.messages().clone())
         });
+        if !rendered.dropped.is_empty() {
+            let route = self.parts.model.destination(&self.options.model.request);
+            self.session.with(|s| policy::check_slots(&s.transcript, &rendered, &route)).map_err(call_error)?;
+        }
         if let Some(demoted) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
             let request = &self.options.model.request;
             self.note(demotion(&demoted, request.model.as_deref().or(request.provider.as_deref())));
         }
-        Request {
+        Ok(Request {
             messages,
             reminders: Arc::new(rendered),
             tools: self.offer().specs.clone(),
@@ -56,7 +67,7 @@ impl RunningLoop<'_> {
                 .stream
                 .unwrap_or_else(|| self.options.model.request.stream || self.tells_deltas()),
             ..self.options.model.request.clone()
-        }
+        })
     }
 
     /// Sorts the reminders of the prompt into the slots of the route.
@@ -91,16 +102,13 @@ impl RunningLoop<'_> {
         let Some(policy) = policy::current().filter(|policy| !policy.force.is_empty()) else { return };
         for spec in &policy.force {
             let key = spec.dedupe_key.as_deref().unwrap_or_default();
-            let is_pending = |reminder: &Reminder| {
-                reminder.is_of_spec(spec) && reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER)
-            };
+            let is_pending = |reminder: &Reminder| reminder.is_of_spec(spec) && policy::is_forced(reminder);
             let pending = self.session.with(|s| {
                 let mut slots = s.transcript.slots_of_key(key).into_iter();
                 slots.any(|slot| s.transcript.pending_at(slot).is_some_and(|pending| is_pending(&pending.reminder)))
             });
             if !pending {
-                let (source, producer) = (ReminderSource::StdlibProvider, Some(ReminderPolicy::PRODUCER.into()));
-                self.session.inject_reminder(&self.scope, spec.clone(), source, producer);
+                self.session.force_reminder(&self.scope, spec.clone());
             }
         }
     }

@@ -18,7 +18,7 @@ impl RunningLoop<'_> {
         self.pre_step(state, IterationStep::Prompt).await?;
         self.refresh_files().await?;
         let verdicts = self.verdicts(state).await?;
-        let request = self.build_prompt(state, &verdicts);
+        let request = self.build_prompt(state, &verdicts)?;
         self.emit(&self.post_step(state, IterationStep::Prompt, true)).await?;
         Ok(request)
     }

@@ -4,16 +4,30 @@
 //! The largest body is a setting of the process (`[reminders] max_body` of the project's file, set before anything
 //! runs), so that scripts, hooks, providers, hosts on other threads and `check` all use the same limit.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Reminder;
 
 static MAX_BODY: AtomicUsize = AtomicUsize::new(Reminder::MAX_BODY);
 
+thread_local! {
+    /// The maximum size of a body while this thread reads what the setting of the process is not for.
+    static OWN_MAX_BODY: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
 /// Returns the maximum size of a body, in bytes: [`Reminder::MAX_BODY`] unless it was set.
 #[must_use]
 pub fn max_body() -> usize {
-    MAX_BODY.load(Ordering::Relaxed)
+    OWN_MAX_BODY.get().unwrap_or_else(|| MAX_BODY.load(Ordering::Relaxed))
+}
+
+/// Reads with [`Reminder::MAX_BODY`] as the maximum, whatever was set: a policy is not subject to the settings below it.
+pub fn with_default_max_body<R>(read: impl FnOnce() -> R) -> R {
+    let before = OWN_MAX_BODY.replace(Some(Reminder::MAX_BODY));
+    let result = read();
+    OWN_MAX_BODY.set(before);
+    result
 }
 
 /// Sets the maximum size of a body, in bytes, for the whole process. Existing reminders are unchanged.

@@ -4,6 +4,7 @@
 //! The policy is set before anything runs. Each run follows the one of its thread, and hosts on other threads follow the
 //! last one that the process has set: a process that serves clients has one project.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,10 +12,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use globset::GlobMatcher;
 
 use crate::note::{Note, Severity};
+use crate::render::Rendered;
+use crate::seam::{CallError, CallErrorKind, Destination};
+use crate::transcript::Transcript;
 use crate::words::words;
 
 use super::lifecycle::{DropReason, LifecycleRecord};
-use super::{ReminderSpec, RoleHint};
+use super::{Reminder, ReminderSpec, RoleHint};
 
 words! {
     /// The source of a reminder, as a policy names it.
@@ -99,6 +103,26 @@ impl PolicyRefusal {
     }
 }
 
+/// A request that was refused because its route has no slot for a forced reminder.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the request was refused by policy: `{route}` has no slot for the forced reminder `{key}`")]
+pub struct ForcedUnshown {
+    /// The reminder's key.
+    pub key: Arc<str>,
+    /// The model, or the provider of an unnamed one.
+    pub route: Arc<str>,
+}
+
+impl CallError for ForcedUnshown {
+    fn kind(&self) -> CallErrorKind {
+        CallErrorKind::Invalid
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// The beginning of a producer's name that marks its reminders as untrusted.
 const UNTRUSTED: &str = "untrusted:";
 
@@ -146,6 +170,29 @@ pub fn check(
     }
 }
 
+/// Returns whether the current policy forces a reminder: it is as the policy writes it. Limits of projects and scripts
+/// are not for those.
+#[must_use]
+pub fn is_forced(reminder: &Reminder) -> bool {
+    let is_of_policy = reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER);
+    is_of_policy && current().is_some_and(|policy| policy.force.iter().any(|spec| reminder.is_of_spec(spec)))
+}
+
+/// Checks that a request shows the pending reminders that the policy forces.
+///
+/// # Errors
+/// Returns the first one for which the route has no slot.
+pub fn check_slots(transcript: &Transcript, rendered: &Rendered, route: &Destination) -> Result<(), ForcedUnshown> {
+    let dropped = rendered.dropped.iter().filter_map(|id| transcript.find(id));
+    match dropped.map(|pending| &pending.reminder).find(|reminder| is_forced(reminder)) {
+        Some(reminder) => Err(ForcedUnshown {
+            key: reminder.dedupe_key.clone().unwrap_or_default(),
+            route: route.model.clone().or_else(|| route.provider.clone()).unwrap_or_else(|| "the model".into()),
+        }),
+        None => Ok(()),
+    }
+}
+
 /// Returns the untrusted source that the producer of a reminder names.
 #[must_use]
 pub fn untrusted_source(producer: Option<&str>) -> Option<&str> {
@@ -165,11 +212,14 @@ impl ReminderPolicy {
         force.is_empty() && allows_all && mark_untrusted.is_none() && sources.is_empty()
     }
 
-    /// Returns both policies as one. What this one forbids stays forbidden, and where both set the same value, this one
-    /// wins.
+    /// Returns both policies as one. What this one forbids stays forbidden, and where both set the same value or force a
+    /// reminder with the same key, this one wins. Forced reminders without a key get one.
     #[must_use]
     pub fn over(mut self, below: ReminderPolicy) -> ReminderPolicy {
-        self.force.extend(below.force);
+        let is_new = |spec: &ReminderSpec| spec.dedupe_key.is_none() || !self.forces_key(spec.dedupe_key.as_deref());
+        let more: Vec<ReminderSpec> = below.force.into_iter().filter(is_new).collect();
+        self.force.extend(more);
+        self.number();
         self.forbid_ids.extend(below.forbid_ids);
         self.forbid_tags.extend(below.forbid_tags);
         self.forbid_sources.extend(below.forbid_sources);
@@ -186,6 +236,21 @@ impl ReminderPolicy {
             }
         }
         self
+    }
+
+    fn forces_key(&self, key: Option<&str>) -> bool {
+        self.force.iter().any(|spec| spec.dedupe_key.as_deref() == key)
+    }
+
+    /// Names the forced reminders without a key by their positions. Two of one key would replace each other.
+    fn number(&mut self) {
+        for index in 0..self.force.len() {
+            if self.force[index].dedupe_key.is_none() {
+                let mut names = (index + 1..).map(|number| format!("{}:{number}", Self::PRODUCER));
+                let name = names.find(|name| !self.forces_key(Some(name)));
+                self.force[index].dedupe_key = name.map(Into::into);
+            }
+        }
     }
 
     /// Checks a reminder. Returns the producer to record for it, which names an untrusted source if prompts mark it.
@@ -297,7 +362,14 @@ mod tests {
             forbid_tags: vec![pattern("x")],
             ..ReminderPolicy::default()
         };
-        let both = above.over(below);
+        let forced =
+            |body: &str, key: Option<&str>| ReminderSpec { dedupe_key: key.map(Into::into), ..ReminderSpec::new(body) };
+        let above = ReminderPolicy { force: vec![forced("a", None), forced("b", Some("k"))], ..above };
+        let force = vec![forced("c", Some("k")), forced("d", None), forced("e", Some("policy:3")), forced("f", None)];
+        let both = above.over(ReminderPolicy { force, ..below });
+        let keyed = both.force.iter().map(|spec| (spec.body.as_ref(), spec.dedupe_key.as_deref().unwrap()));
+        let wanted = [("a", "policy:1"), ("b", "k"), ("d", "policy:4"), ("e", "policy:3"), ("f", "policy:5")];
+        assert_eq!(keyed.collect::<Vec<_>>(), wanted);
         assert_eq!(both.sources, limit(Some(10)));
         assert_eq!((both.mark_untrusted, both.forbid_tags.len()), (Some(true), 1));
         let spec = ReminderSpec::new("hey");

@@ -11,7 +11,7 @@ use crate::reminder::lifecycle::{
     self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,
     ReminderOrigin, RepeatedBatch, Selector,
 };
-use crate::reminder::policy::{self, PolicyRefusal, PolicySource};
+use crate::reminder::policy::{self, PolicyRefusal, PolicySource, ReminderPolicy};
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
 use crate::seam::Scope;
 use crate::transcript::Transcript;
@@ -79,6 +79,12 @@ impl Session {
     ) -> Admission {
         let spec = scope.overridden(spec, producer.as_ref());
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
+    }
+
+    /// Creates a reminder that the policy forces. Unlike any other, a variant of the run does not change it.
+    pub fn force_reminder(&self, scope: &Scope, spec: ReminderSpec) -> Admission {
+        let (turn, producer) = (self.with(|state| state.turns), Some(ReminderPolicy::PRODUCER.into()));
+        self.admit_with(scope, turn, |t, at| lifecycle::inject(t, spec, ReminderSource::StdlibProvider, producer, at))
     }
 
     /// Creates a reminder in the current turn, if the policy of the process allows it.

@@ -85,7 +85,7 @@ impl Default for ChannelLimits {
             body: 1 << 20,
             connections: 4_096,
             window: WindowLimits::default(),
-            heartbeat: Duration::from_secs(20),
+            heartbeat: Duration::from_millis(stdlib::ChannelsProject::HEARTBEAT_MS),
             permission_timeout: None,
             actions_per_second: 50,
             actions_burst: 200,

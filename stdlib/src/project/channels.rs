@@ -34,6 +34,11 @@ pub struct ChannelsProject {
     pub permission_timeout: Option<Duration>,
 }
 
+impl ChannelsProject {
+    /// The default of `heartbeat`, in milliseconds.
+    pub const HEARTBEAT_MS: u64 = 20_000;
+}
+
 impl Default for ChannelsProject {
     fn default() -> ChannelsProject {
         ChannelsProject { orphan: OrphanPolicy::Continue, heartbeat: None, permission_timeout: None }
@@ -53,9 +58,11 @@ impl SettingsReader<'_> {
                     }
                 },
                 "heartbeat" => {
-                    if let Some(heartbeat) = self.duration(value) {
-                        self.project.channels.heartbeat = Some(heartbeat);
-                    }
+                    // Connections that are gone are kept for some of them.
+                    let heartbeat = self.duration(value);
+                    let millis = heartbeat.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+                    let heartbeat = self.at_most("channels.heartbeat", key, millis, ChannelsProject::HEARTBEAT_MS);
+                    self.project.channels.heartbeat = heartbeat.map(Duration::from_millis);
                 }
                 "permission_timeout" => {
                     if let Some(timeout) = self.duration(value) {

@@ -48,7 +48,7 @@ pub(crate) enum ProjectCode {
         title: "settings of an untrusted folder ignored",
         meaning: "A `harn.toml` can come from an untrusted source. Until you run `harn trust` in its folder, it \
             can lower limits and deny capabilities, but it cannot name servers, keys, packs, MCP servers, the address of an \
-            agent or an event log outside of its folder, turn on reminder files, or raise a limit. The warning lists the \
+            agent or an event log outside of its folder, force reminders or turn on reminder files, or raise a limit. The warning lists the \
             ignored settings. Trust applies to the current content of the file: after each change, run `harn \
             trust` again.",
     },

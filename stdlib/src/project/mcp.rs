@@ -55,10 +55,37 @@ impl SettingsReader<'_> {
         };
         let target = [data.get("command"), data.get("url")].into_iter().find_map(Data::as_str).unwrap_or_default();
         let args = data.get("args").as_list().unwrap_or_default().iter().map(Data::to_text);
-        let shown = args.fold(target.to_owned(), |line, arg| format!("{line} {arg}"));
-        if self.guard(&format!("mcp.servers.{}", name.get_ref()), name.span(), &shown) {
+        let shown = args.fold(word(target), |line, arg| format!("{line} {}", word(&arg)));
+        let setting = format!("mcp.servers.{}", name.get_ref());
+        let counts = self.guard(&setting, name.span(), &shown);
+        // Variables, folders and headers decide what the program or the server does as much as its name.
+        for key in TOML_KEYS.iter().filter(|key| !["command", "args", "url"].contains(key)) {
+            match data.get(key) {
+                Data::Nil => {}
+                Data::Dict(entries) => {
+                    for (name, value) in entries.iter() {
+                        self.guard_part(&format!("{setting}.{key}.{name}"), &value_text(value));
+                    }
+                }
+                value => self.guard_part(&format!("{setting}.{key}"), &value_text(value)),
+            }
+        }
+        if counts {
             self.project.mcp_servers.push(McpServerSpec { folder: Some(self.canonical.to_owned()), ..spec });
         }
+    }
+}
+
+/// Returns an argument as a part of a line: in quotes if it is not one word.
+fn word(text: &str) -> String {
+    let is_word = !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '"');
+    if is_word { text.to_owned() } else { format!("{text:?}") }
+}
+
+fn value_text(value: &Data) -> String {
+    match value {
+        Data::List(items) => items.iter().map(|item| word(&item.to_text())).collect::<Vec<_>>().join(" "),
+        value => value.to_text().to_string(),
     }
 }
 

@@ -8,6 +8,7 @@ use lang::diagnostic::Diagnostic;
 use lang::source::{Source, Span};
 use runtime::data::Data;
 use runtime::files;
+use runtime::reminder::limits::with_default_max_body;
 use runtime::reminder::policy::{PolicyPattern, PolicySource, ReminderPolicy, SourceLimits};
 use runtime::reminder::{ReminderError, ReminderSpec, RoleHint};
 use runtime::words::UnknownWord;
@@ -120,13 +121,17 @@ impl SettingsReader<'_> {
             self.wrong(ProjectCode::Value, value.span(), "`force` must be a list of reminders".to_owned(), help);
             return Vec::new();
         };
-        let mut specs = Vec::new();
-        for (index, row) in rows.iter().enumerate() {
-            match ReminderSpec::from_data(&data(row.get_ref())) {
+        let mut specs: Vec<ReminderSpec> = Vec::new();
+        for row in rows {
+            match with_default_max_body(|| ReminderSpec::from_data(&data(row.get_ref()))) {
                 Ok(spec) => {
-                    // The key finds it among the pending ones.
-                    let key = spec.dedupe_key.clone().unwrap_or_else(|| format!("policy:{}", index + 1).into());
-                    specs.push(ReminderSpec { dedupe_key: Some(key), preserve_on_compact: true, ..spec });
+                    let is_known = |known: &ReminderSpec| known.dedupe_key == spec.dedupe_key;
+                    if let Some(key) = spec.dedupe_key.as_ref().filter(|_| specs.iter().any(is_known)) {
+                        let message = format!("two forced reminders have the `dedupe_key` `{key}`");
+                        let help = "write a key of its own for each: a reminder replaces another one with its key";
+                        self.wrong(ProjectCode::Value, row.span(), message, help);
+                    }
+                    specs.push(ReminderSpec { preserve_on_compact: true, ..spec });
                 }
                 Err(ReminderError { message, help, .. }) => {
                     let help = help.unwrap_or_else(|| "the keys are those of any reminder".to_owned());

@@ -7,7 +7,7 @@ use super::{NAME, Project, ProjectCode, agent, channels, event_log, mcp, packs, 
 use crate::Capability;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use lang::diagnostic::code::CodeRef;
-use lang::diagnostic::{Diagnostic, nearest};
+use lang::diagnostic::{Diagnostic, nearest, one_line};
 use lang::source::{Source, SourceRef, Span};
 use lang::vm::Limits;
 use providers::model::{CapabilityError, CapabilityTable, ROW_KEYS, SERVER_KEYS};
@@ -140,7 +140,7 @@ fn read_text(
     let warning = reader.warning(shown_folder);
     let (mut project, guarded) = (reader.project, reader.guarded);
     project.warning = warning;
-    let guarded = guarded.into_iter().map(|(setting, _)| setting).collect();
+    let guarded = guarded.into_iter().map(|setting| format!("{} = {}", setting.name, setting.value)).collect();
     Ok((project, guarded))
 }
 
@@ -165,9 +165,25 @@ pub(super) struct SettingsReader<'a> {
     pub(super) canonical: &'a Path,
     trusted: bool,
     pub(super) project: Project,
-    /// The settings that require a trusted folder, with their places.
-    guarded: Vec<(String, Span)>,
+    /// The settings that require a trusted folder.
+    guarded: Vec<GuardedSetting>,
     found: Vec<Diagnostic>,
+}
+
+/// A setting that requires a trusted folder, or a part of one.
+struct GuardedSetting {
+    /// Its name on one line, such as `mcp.servers.files`.
+    name: String,
+    /// Its value on one line.
+    value: String,
+    /// Its place; `None` for a part of a setting, which no warning names.
+    place: Option<Span>,
+}
+
+impl GuardedSetting {
+    fn new(name: &str, value: &str, place: Option<Span>) -> GuardedSetting {
+        GuardedSetting { name: one_line(name).into(), value: one_line(value).into(), place }
+    }
 }
 
 impl<'a> SettingsReader<'a> {
@@ -391,8 +407,13 @@ impl SettingsReader<'_> {
 
     /// Notes a setting that counts only in a trusted folder. Returns whether it counts.
     pub(super) fn guard(&mut self, setting: &str, place: Range<usize>, value: &str) -> bool {
-        self.guarded.push((format!("{setting} = {value}"), span(place)));
+        self.guarded.push(GuardedSetting::new(setting, value, Some(span(place))));
         self.trusted
+    }
+
+    /// Notes a part of the setting that was noted last: it is shown before the folder is trusted.
+    pub(super) fn guard_part(&mut self, setting: &str, value: &str) {
+        self.guarded.push(GuardedSetting::new(setting, value, None));
     }
 
     /// A limit as it is written, if it is at most the usual one or the folder is trusted.
@@ -411,14 +432,20 @@ impl SettingsReader<'_> {
         if self.trusted || self.guarded.is_empty() {
             return None;
         }
-        let name = |setting: &str| format!("`{}`", setting.split(" = ").next().unwrap_or_default());
-        let names: Vec<String> = self.guarded.iter().map(|(setting, _)| name(setting)).collect();
+        let whole = || self.guarded.iter().filter_map(|setting| Some((&setting.name, setting.place?)));
+        let names: Vec<String> = whole().map(|(name, _)| format!("`{name}`")).collect();
         let message = format!("ignored settings of an untrusted folder: {}", names.join(", "));
         let mut warning = Diagnostic::new(ProjectCode::Untrusted, message);
-        for (_, place) in self.guarded.iter().take(1) {
-            warning = warning.label(self.source, *place, "ignored");
+        for (_, place) in whole().take(1) {
+            warning = warning.label(self.source, place, "ignored");
         }
-        Some(warning.help(format!("read the file; if you trust it, run `harn trust {folder}`")))
+        // The name of a folder may say something else to a shell.
+        let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:@".contains(c);
+        let command = match folder.chars().all(is_plain) && !folder.starts_with('-') {
+            true => format!("run `harn trust {folder}`"),
+            false => "run `harn trust` in its folder".to_owned(),
+        };
+        Some(warning.help(format!("read the file; if you trust it, {command}")))
     }
 
     pub(super) fn count(&mut self, value: &Spanned<DeValue<'_>>) -> Option<u64> {

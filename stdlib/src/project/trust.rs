@@ -7,9 +7,10 @@
 
 use super::user::config_folder;
 use super::{NAME, ProjectCode, find, read};
-use lang::diagnostic::Diagnostic;
+use lang::diagnostic::{Diagnostic, one_line};
 use runtime::files;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -36,7 +37,7 @@ pub struct TrustedFolder {
 pub struct Granted {
     /// The `harn.toml`.
     pub file: PathBuf,
-    /// The settings that an untrusted folder may not have, as `key = value`.
+    /// The settings that an untrusted folder may not have, as `key = value`, each on one line.
     pub settings: Vec<String>,
 }
 
@@ -57,6 +58,15 @@ pub(crate) fn is_trusted_folder(folder: &Path) -> bool {
     files::read(&folder.join(NAME), read::LARGEST).is_ok_and(|bytes| is_trusted(folder, &digest(&bytes)))
 }
 
+/// Returns what trusting the `harn.toml` of a folder, or the nearest above it, would enable. Nothing changes.
+///
+/// # Errors
+/// Fails if there is no such file, or it has errors.
+pub fn grants(folder: &Path) -> Result<Granted, Vec<Diagnostic>> {
+    let read = read::read(&nearest(folder)?)?;
+    Ok(Granted { file: read.folder.join(NAME), settings: read.guarded })
+}
+
 /// Trusts the `harn.toml` of a folder, or the nearest above it, as it is now.
 ///
 /// # Errors
@@ -64,6 +74,11 @@ pub(crate) fn is_trusted_folder(folder: &Path) -> bool {
 pub fn trust(folder: &Path) -> Result<Granted, Vec<Diagnostic>> {
     let file = nearest(folder)?;
     let read = read::read(&file)?;
+    // A line of the record is a folder, so what follows the break would be another one.
+    if read.folder.as_os_str().as_bytes().contains(&b'\n') {
+        let message = format!("cannot trust the folder {}: its path contains a line break", quoted(&read.folder));
+        return Err(vec![Diagnostic::new(ProjectCode::Record, message).help("rename the folder")]);
+    }
     change(|entries| {
         entries.retain(|(known, _)| *known != read.folder);
         entries.push((read.folder.clone(), read.digest.clone()));
@@ -106,12 +121,21 @@ pub fn trusted() -> Result<Vec<TrustedFolder>, Vec<Diagnostic>> {
 
 fn nearest(folder: &Path) -> Result<PathBuf, Vec<Diagnostic>> {
     find(&folder.join(NAME)).ok_or_else(|| {
-        let message = format!("no `{NAME}` found in `{}` or above it", folder.display());
+        let message = format!("no `{NAME}` found in {} or above it", quoted(folder));
         vec![
             Diagnostic::new(ProjectCode::Unreadable, message)
                 .help(format!("without a `{NAME}` there is nothing to trust")),
         ]
     })
+}
+
+/// Returns a path as messages show it, on one line.
+fn quoted(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    match one_line(&path) {
+        Cow::Borrowed(plain) => format!("`{plain}`"),
+        Cow::Owned(escaped) => escaped,
+    }
 }
 
 fn record_path() -> Option<PathBuf> {
@@ -160,7 +184,7 @@ fn change(edit: impl FnOnce(&mut Vec<(PathBuf, String)>)) -> Result<(), Vec<Diag
 fn failed(verb: &str, path: &Path, error: &io::Error) -> Diagnostic {
     Diagnostic::new(
         ProjectCode::Record,
-        format!("cannot {verb} the record of trusted folders `{}`: {error}", path.display()),
+        format!("cannot {verb} the record of trusted folders {}: {error}", quoted(path)),
     )
     .help("your settings folder is HARN_CONFIG_HOME, else harn in XDG_CONFIG_HOME, else ~/.config/harn")
 }

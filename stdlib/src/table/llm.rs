@@ -20,6 +20,7 @@ use runtime::model::{Delta, ModelReply, Request, failure_kind};
 use runtime::reminder::lifecycle::{
     SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
 };
+use runtime::reminder::policy;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::render::{PromptReminders, RenderOptions, bars_native, demotion, render};
 use runtime::schema::read_answer;
@@ -165,6 +166,8 @@ impl Asking {
         let routes: Rc<dyn Model> = world.services.routes.clone();
         let slots = &world.agents.slots;
         let rendered = slots.limited(render(shown, &capabilities, options), || routes.destination(&request));
+        policy::check_slots(&transcript, &rendered, &routes.destination(&request))
+            .map_err(|unshown| to_raise(&call_error(unshown)))?;
         if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
             scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
         }

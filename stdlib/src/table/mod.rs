@@ -22,7 +22,7 @@ mod llm;
 mod mcp;
 mod mock;
 mod persona;
-mod process;
+pub(crate) mod process;
 mod provider;
 #[cfg(test)]
 mod rights;

@@ -8,14 +8,18 @@ use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::process::Stdio;
+use std::rc::Rc;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
 lang::builtins! { "" =>
-    /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty.
+    /// Runs a program to its end, without a shell: `{ok, code, stdout, stderr}`. Its standard input is empty. At most 64 run at
+    /// a time; further calls wait.
     waits "exec(command: string, ...args) -> {ok: bool, code: int, stdout: string, stderr: string, ...}" [caps = &[Capability::Process.right()]] exec;
 }
 
+/// Programs of one run at a time: each has to be found and ended when the run ends before it.
+pub(crate) const MOST_PROGRAMS: usize = 64;
 /// Bytes of standard output, and of standard error, that are kept.
 const MOST_OUTPUT: usize = 16 << 20;
 
@@ -32,8 +36,12 @@ fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         command.current_dir(cwd);
     }
     let outside = world.clock.outside();
+    let (places, isolate) = (world.services.programs.clone(), Rc::downgrade(cx.isolate));
     Ok(Wait::new(async move {
         let _outside = outside;
+        let _place = places.acquire_owned().await;
+        // Tasks that began in time may get here after it: what they start would have to be ended again.
+        isolate.upgrade().map_or(Ok(()), |isolate| isolate.check_begin())?;
         let mut group = ProcessGroup::start(&mut command, None).map_err(|e| not_started(&name, &e))?;
         let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
         let (out, err) = tokio::try_join!(output(&name, stdout), output(&name, stderr))?;

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use crate::reminder::{Priority, Refresh, Reminder, ReminderRules};
+use crate::reminder::{Priority, Refresh, Reminder, ReminderRules, policy};
 use crate::transcript::{KeyFirings, Transcript, body_hash};
 
 use super::{DeferReason, Deferral, DropReason, ExpireReason, LifecycleRecord, remove};
@@ -86,7 +86,7 @@ pub fn needs_selection(transcript: &Transcript, budget: Option<u64>) -> bool {
 
 /// Selects the reminders of the next prompt. Ends those whose rules are used up or whose `until` holds.
 ///
-/// With a budget, `critical` reminders are always shown. The others are taken by rank, which is their priority raised
+/// With a budget, `critical` reminders and those that a policy forces are always shown. The others are taken by rank, which is their priority raised
 /// by one step for every [`DEFERRALS_PER_STEP`] prompts in a row that had no room for them; of equal rank, by the number
 /// of these prompts, then by age. One that does not fit is left out and the next is tried. The first is shown even if
 /// it does not fit once its rank exceeds `high`, so every reminder is shown some time.
@@ -179,7 +179,7 @@ fn over_budget(candidates: &[SelectedReminder], waits: &[LastWait], budget: u64)
     let mut others = Vec::with_capacity(candidates.len());
     for (place, (candidate, LastWait { deferrals, .. })) in candidates.iter().zip(waits).enumerate() {
         let priority = candidate.reminder.rules.as_ref().map_or(Priority::Normal, |rules| rules.priority);
-        if priority == Priority::Critical {
+        if priority == Priority::Critical || policy::is_forced(&candidate.reminder) {
             left = left.saturating_sub(tokens(candidate));
             before = Some(place);
         } else {

@@ -8,12 +8,16 @@ use crate::Capability;
 use crate::output::Output;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};
+use lang::source::Source;
 use lang::vm::Raise;
 use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+
+/// The ending of packs.
+const ENDING: &str = "rhai";
 
 /// The providers of one file.
 type Providers = Rc<Vec<Rc<PackProvider>>>;
@@ -171,7 +175,9 @@ impl Packs {
         if let Some(known) = self.loaded.borrow().get(&identity) {
             return Ok(known.clone());
         }
-        let providers = Rc::new(read_and_load(self.loader(), spec, &self.asked)?);
+        // The user has named the pack, wherever it is.
+        let is_named = self.named.iter().any(|named| named.file == spec.file);
+        let providers = Rc::new(read_and_load(self.loader(), spec, &self.asked, is_named)?);
         self.loaded.borrow_mut().insert(identity, providers.clone());
         Ok(providers)
     }
@@ -188,15 +194,21 @@ impl Packs {
 #[must_use]
 pub(crate) fn check_pack(loader: &dyn Loader, spec: &PackSpec) -> Vec<Diagnostic> {
     let asked = PackEnvironment { denied: Vec::new(), output: None };
-    read_and_load(loader, spec, &asked).err().unwrap_or_default()
+    read_and_load(loader, spec, &asked, false).err().unwrap_or_default()
 }
 
 fn read_and_load(
     loader: &dyn Loader,
     spec: &PackSpec,
     asked: &PackEnvironment,
+    may_quote: bool,
 ) -> Result<Vec<Rc<PackProvider>>, Vec<Diagnostic>> {
     let name = spec.file.to_string_lossy();
+    // Errors quote the text, and a script can name any file.
+    if spec.file.extension().is_none_or(|ending| ending != ENDING) {
+        let message = format!("the pack `{name}` cannot be loaded: it is not a Rhai script");
+        return Err(vec![Diagnostic::new(PackCode::Load, message).help("name a file that ends in `.rhai`")]);
+    }
     let source = loader.load(&name).map_err(|why| {
         // The loader speaks of imports.
         let message = why.message.trim_end_matches(" to import");
@@ -207,7 +219,10 @@ fn read_and_load(
             the working directory";
         vec![found.help(places)]
     })?;
-    load(&source, spec, asked)
+    if may_quote {
+        return load(&Source::new(source.name(), source.text()), spec, asked);
+    }
+    load(&source, spec, asked).map_err(|found| found.into_iter().map(Diagnostic::without_foreign_text).collect())
 }
 
 /// Returns the raise for an invalid pack that options name.

@@ -30,6 +30,9 @@ pub(super) struct Limits {
 
 /// Runs a command in `root`. Everything that it started ends with it when it is stopped.
 pub(super) async fn run(root: &Path, also: &Reach, words: &[String], limits: &Limits, scope: &Scope) -> Output {
+    if let Err(stopped) = scope.check() {
+        return Output::error(format!("stopped: {stopped}"));
+    }
     let scratch = match Scratch::new() {
         Ok(scratch) => scratch,
         Err(error) => return Output::error(format!("cannot create a temporary folder: {error}")),
