@@ -92,7 +92,7 @@ fn what_is_forced_comes_back_and_counts_only_in_a_trusted_folder() {
     assert_eq!(trusted.out.matches("System reminder:\nNever print a key.").count(), 2, "{}", trusted.out);
 }
 
-/// What the managed file forces, and a script that says which requests show it: those of a loop, and those of a loop with
+/// A managed file that forces a reminder, and a script that says which requests show it: those of a loop, and those of a loop with
 /// limits of its own.
 const FORCED: &str = "[reminders.policy]\nforce = [{body = \"Never print a key.\", tags = [\"keys\"]}]\n";
 const SHOWS: &str = r#"llm_mock({text: "one"})
