@@ -114,7 +114,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     options.packs.extend(args.packs.into_iter().map(PackSpec::plain));
     let watcher = if console.owns_process { LiveView::new(args.live, args.format) } else { None };
     let interrupt = console.owns_process.then(interrupt::listen);
-    let printed = console.output.clone();
+    let printed = args.format.of_run(&console.output);
     let mut options =
         RunOptions { task: args.task, args: script_args, interrupt, output: printed, from_stdin, ..options };
     let recording = match (&args.record, &args.replay) {
@@ -132,7 +132,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     };
     let ran = Engine::new(options).run(&source);
     if let Some(watcher) = &watcher {
-        watcher.end();
+        watcher.end_before("");
     }
     if let Some(exporting) = exporting {
         exporting.end();

@@ -38,6 +38,7 @@ mod compact;
 mod conditions;
 mod daemon;
 mod deltas;
+mod early_end;
 mod expectations;
 mod finish;
 mod iteration;
@@ -65,6 +66,8 @@ mod validate;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use early_end::error_of;
 
 pub use daemon::{DaemonState, WakeCause};
 pub use observe::{LoopEvent, LoopObservation};

@@ -88,6 +88,7 @@ mod guide;
 mod harn;
 mod interrupt;
 mod limits;
+mod live_view;
 mod llms;
 #[path = "../support/markdown.rs"]
 mod markdown;

@@ -163,3 +163,16 @@ fn options_and_time_are_shown() {
     assert_eq!(lines[2], "2");
     assert!(lines[3].starts_with("took ") && lines[3].ends_with(" ms"), "{}", found.out);
 }
+
+#[test]
+fn a_failed_loop_is_reported_after_its_statement_once() {
+    let failing = "{reminders: false, llm_caller: { asked -> throw \"out of order\" }}";
+    let input = format!(
+        "let r = agent_loop(\"go\", nil, {failing})\nr.status\nr.error.category\n(agent_loop(\"go\", nil, {failing})?).text\n"
+    );
+    let found = session(&input);
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "\"error\"\n\"script\"\n"), "{}", found.err);
+    assert_eq!((found.drawn("warning"), found.drawn("error")), (1, 1), "{}", found.err);
+    // The second loop is an error of its statement.
+    assert_eq!(found.err.matches("the agent loop failed: out of order").count(), 2, "{}", found.err);
+}

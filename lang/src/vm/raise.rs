@@ -78,7 +78,19 @@ pub struct Raise {
     /// More entries of the error that `catch` binds.
     pub fields: Vec<(&'static str, Value)>,
     /// For the crate that made it.
-    pub payload: Option<Rc<dyn Any>>,
+    pub payload: Option<Rc<dyn RaisePayload>>,
+}
+
+/// Data that a crate attaches to the errors that it raises. It learns what becomes of them.
+pub trait RaisePayload: Any {
+    /// A script has caught the error: it continues, and may print nothing.
+    fn caught(&self) {}
+
+    /// The error became a diagnostic, which a person reads.
+    fn reported(&self) {}
+
+    /// For the crate that made it.
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl Raise {
@@ -245,7 +257,16 @@ impl Raise {
         d.notes.clone_from(&self.notes);
         d.help.clone_from(&self.help);
         d.trace.clone_from(&self.trace);
+        if let Some(payload) = &self.payload {
+            payload.reported();
+        }
         d
+    }
+
+    /// Returns the payload, if it has this type.
+    #[must_use]
+    pub fn payload_as<T: 'static>(&self) -> Option<&T> {
+        self.payload.as_ref()?.as_any().downcast_ref()
     }
 }
 

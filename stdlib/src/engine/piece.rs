@@ -3,8 +3,9 @@
 use super::{Engine, Evaluated};
 use crate::progress::CutShort;
 use crate::rhai_front_end::{Session, Unread, is_rhai, names_of_builtins};
+use crate::values::failed_loop::{Told, last_words};
 use lang::builtins::Builtin;
-use lang::diagnostic::Diagnostic;
+use lang::diagnostic::{Diagnostic, Severity};
 use lang::resolve::Outer;
 use lang::source::SourceRef;
 use lang::value::{Value, inspect_within};
@@ -67,9 +68,12 @@ impl Engine {
                 Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {
                     diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
                 }
-                _ => diagnostics.push(raise.to_diagnostic()),
+                _ => diagnostics.push(last_words(&raise)),
             },
         }
+        // The piece has run: the next one can still look at the result.
+        let unhandled = self.world.stop.failures.take(Told::SameReader).into_iter();
+        diagnostics.extend(unhandled.map(|failed| failed.with_severity(Severity::Warning)));
         diagnostics.extend(self.settle_log());
         let interrupted = self.interrupted();
         if interrupted.is_some() {

@@ -1,11 +1,15 @@
 //! Workers and what they came to as values.
 
 use crate::convert::to_value;
-use crate::values::TranscriptValue;
+use crate::values::failed_loop::FailureSubject;
+use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
+use crate::world::World;
+use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use runtime::agent_loop::{LoopResult, LoopStatus};
 use runtime::data::Data;
 use runtime::workers::{Worker, WorkerStatus};
+use std::rc::Rc;
 
 /// The maximum length of a summary, in characters.
 const SUMMARY_LENGTH: usize = 2_000;
@@ -41,6 +45,28 @@ pub(crate) fn envelope(worker: &Worker) -> Value {
         ("worker_id", (&worker.id).into()),
     ]);
     with_transcript(&data, worker, true)
+}
+
+/// Returns the value of a worker that the script waited for, an envelope or a handle. That of a worker that failed notes whether
+/// the script handles the failure; the first one reports it. `place` is the call.
+pub(crate) fn awaited(world: &Rc<World>, worker: &Worker, value: Value, place: Option<(SourceRef, Span)>) -> Value {
+    if worker.status() != WorkerStatus::Failed {
+        worker.see();
+        return value;
+    }
+    let failure = match worker.unseen_failure() {
+        Some(error) => {
+            let status = worker.result().map_or(LoopStatus::Error, |result| result.status);
+            let subject = FailureSubject::Worker { id: worker.id.clone(), name: worker.name.clone() };
+            Some(LoopFailures::add(world, subject, (status, &error), place))
+        }
+        None => world.stop.failures.of_worker(&worker.id),
+    };
+    worker.see();
+    match failure {
+        Some(failure) => FailedLoop::value(value, failure),
+        None => value,
+    }
 }
 
 fn with_transcript(data: &Data, worker: &Worker, wanted: bool) -> Value {

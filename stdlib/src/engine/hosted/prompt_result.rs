@@ -2,7 +2,7 @@
 
 use crate::convert::to_data_lossy;
 use crate::hosting::{Hosting, ServedCode};
-use crate::values::failed_loop;
+use crate::values::failed_loop::{self, Told};
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::{Outcome, RunCode, Why};
@@ -150,11 +150,11 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
 
 /// Returns the end for the result of a loop or of a sub-agent: a dict with its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<PromptEnd> {
-    let (status, error) = failed_loop::ended(value)?;
-    let dict = failed_loop::as_dict(value)?;
-    if let Some(failed) = failed_loop::returned(value) {
+    if let Some(failed) = failed_loop::returned(value, Told::OtherReader) {
         return Some(PromptEnd::Failed(Box::new(failed)));
     }
+    let (status, error) = failed_loop::ended(value)?;
+    let dict = failed_loop::as_dict(value)?;
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str);
     Some(match status {
         LoopStatus::Blocked => {
