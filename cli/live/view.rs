@@ -8,6 +8,7 @@ use runtime::hooks::event::ToolResult;
 use runtime::message::ToolCall;
 use runtime::model::Delta;
 use runtime::transcript::Transcript;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -77,10 +78,15 @@ fn tool_lines(call: &ToolCall, result: &ToolResult, most: usize, wrap: bool) -> 
         return vec![line];
     }
     let why = result.text.strip_prefix("error: ").unwrap_or(&result.text).trim();
-    let end = why.char_indices().nth(REASON).map(|(end, _)| end);
-    let rest = if end.is_some() { "…" } else { "" };
-    let why = &why[..end.unwrap_or(why.len())];
-    wrapped(&format!("> {name}{arguments} failed: {why}{rest}"), if wrap { most } else { usize::MAX })
+    wrapped(&format!("> {name}{arguments} failed: {}", start_of(why)), if wrap { most } else { usize::MAX })
+}
+
+/// A reason, cut if it is longer than a screen.
+fn start_of(why: &str) -> Cow<'_, str> {
+    match why.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", &why[..end]).into(),
+        None => why.into(),
+    }
 }
 
 /// The loops at work and the screen that shows them.
@@ -154,16 +160,16 @@ impl View {
                 looping.doing = "thinking";
                 goes_on = false;
             }
-            LoopEvent::Piece(Delta::Restart) => {
+            LoopEvent::Piece(Delta::Restart { why }) => {
                 rows = looping.take_rows();
                 // A refusal, such as a 429, comes before the first piece.
-                lines = wrapped(
-                    match std::mem::take(&mut looping.streaming) {
-                        true => "(the response ended early; asking the model again)",
-                        false => "(the request failed; asking the model again)",
-                    },
-                    most,
-                );
+                let what = match std::mem::take(&mut looping.streaming) {
+                    true => "the response ended early",
+                    false => "the request failed",
+                };
+                let colon = if why.is_empty() { "" } else { ": " };
+                let line = format!("({what}{colon}{}; asking the model again)", start_of(why));
+                lines = wrapped(&line, if wrap { most } else { usize::MAX });
             }
             LoopEvent::Began
             | LoopEvent::Piece(_)

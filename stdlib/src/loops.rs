@@ -263,8 +263,8 @@ pub(crate) fn result_value(world: &Rc<World>, result: &LoopResult, place: Option
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
     if result.has_failed() {
-        let failure = LoopFailures::add(world, FailureSubject::Loop, (result.status, &result.error), place);
-        return FailedLoop::value(value, failure);
+        let failure = LoopFailures::add(world, FailureSubject::Loop, &result.error, place);
+        return failure.map_or(value.clone(), |failure| FailedLoop::value(value, failure));
     }
     value
 }

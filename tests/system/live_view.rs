@@ -17,8 +17,9 @@ fn on_a_terminal(name: &str, script: &str) -> (Option<i32>, Vec<String>) {
     let pty = openpty(Some(&size), None).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
     command.args(["run", "--seed", "1"]).arg(&path).env_clear().envs(environment()).env("TERM", "xterm");
-    let slave = || Stdio::from(pty.slave.try_clone().unwrap());
-    let mut child = command.stdin(slave()).stdout(slave()).stderr(slave()).spawn().unwrap();
+    let [stdin, stdout, stderr] = [(); 3].map(|()| Stdio::from(pty.slave.try_clone().unwrap()));
+    let mut child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
+    // Only the process holds the terminal now.
     drop((command, pty.slave));
     let mut written = Vec::new();
     let mut master = fs::File::from(pty.master);
@@ -53,8 +54,9 @@ fn screen(text: &str) -> Vec<String> {
                     (row, column) = (row + 1, 0);
                     lines.resize(lines.len().max(row + 1), Vec::new());
                 }
-                lines[row].resize(lines[row].len().max(column + 1), ' ');
-                lines[row][column] = c;
+                let line = &mut lines[row];
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
                 column += 1;
             }
         }
@@ -148,6 +150,18 @@ fn the_reason_of_a_failed_call_is_shown_whole() {
     }
     assert!(lines[1].starts_with("  word"), "{lines:#?}");
     assert_eq!(lines.last().map(String::as_str), Some("ok"), "{lines:#?}");
+}
+
+#[test]
+fn a_request_that_is_tried_again_says_why() {
+    let script = "llm_mock({error: {category: \"server\", message: \"REASON\"}})\nllm_mock({text: \"fine\"})\nmock_time(0)\n\
+        println((agent_loop(\"go\", nil, {provider: \"mock\", reminders: false, llm_retries: 1})?).text)\n";
+    let words: Vec<String> = (1..=40).map(|number| format!("word{number}")).collect();
+    let (code, lines) = on_a_terminal("retried", &script.replace("REASON", &words.join(" ")));
+    assert_eq!(code, Some(0), "{lines:#?}");
+    assert!(lines[0].starts_with("(the request failed: word1 "), "{lines:#?}");
+    let all = lines.join(" ").replace("  ", " ");
+    assert!(all.ends_with(&format!("{}; asking the model again) fine", words.join(" "))), "{lines:#?}");
 }
 
 #[test]

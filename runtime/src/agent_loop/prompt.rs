@@ -140,7 +140,7 @@ impl RunningLoop<'_> {
             deltas.take_in(delta);
             match delta {
                 Delta::Text(text) => return held.take_in(text, see),
-                Delta::Restart => held.restart(),
+                Delta::Restart { .. } => held.restart(),
                 _ => held.break_off(see),
             }
             self.let_see(iteration, LoopEvent::Piece(delta));

@@ -150,7 +150,7 @@ impl SessionJournal {
         }
         match sight.seen {
             LoopEvent::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
-            LoopEvent::Piece(Delta::Restart) => return self.lock().draft.clear(),
+            LoopEvent::Piece(Delta::Restart { .. }) => return self.lock().draft.clear(),
             LoopEvent::Piece(_) => return,
             LoopEvent::Asked | LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } => self.lock().draft.clear(),
             _ => {}

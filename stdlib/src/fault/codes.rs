@@ -27,10 +27,10 @@ pub enum AgentCode {
     Incomplete = "HARN-LLM-003", Error {
         title: "agent loop or sub-agent ended before its task was done",
         meaning: "The answer does not match `output_schema`, although the model was asked `max_nudges` times to correct \
-            it; the message names the rule and quotes the answer. For a sub-agent also: its iterations or tokens are \
-            used up, it repeated itself, or a handler refused its task. The run prints the reason, and exits with 1 \
-            unless the script handles the failure: it reads `error`, `stop_reason` or `ok`, compares the result with \
-            `match`, or raises the error with `agent_loop(…)?`.",
+            it; the message names the rule and quotes the answer. The run exits with 1 unless the script handles the \
+            failure: it reads `error`, `stop_reason` or `ok`, compares the result with `match`, or raises the error with \
+            `agent_loop(…)?`. As a warning: the iterations or tokens of a sub-agent are used up, it repeated itself, \
+            or a handler refused its task.",
         fails: "llm_mock({text: \"seven\"})\nlet result = agent_loop(\"How many?\", nil, {\n  provider: \"mock\",\n  \
                 max_nudges: 0,\n  output_schema: {type: \"integer\"},\n})\nprintln(result.text)\n",
         mended: "llm_mock({text: \"7\"})\nlet result = agent_loop(\"How many?\", nil, {\n  provider: \"mock\",\n  \

@@ -48,21 +48,21 @@ pub(crate) fn envelope(worker: &Worker) -> Value {
 }
 
 /// Returns the value of a worker that the script waited for, an envelope or a handle. That of a worker that failed notes whether
-/// the script handles the failure; the first one reports it. `place` is the call.
+/// the script handles the failure. If a limit or a handler ended it, that is reported, and a part of its result. `place` is the
+/// call.
 pub(crate) fn awaited(world: &Rc<World>, worker: &Worker, value: Value, place: Option<(SourceRef, Span)>) -> Value {
+    let unseen = worker.unseen_failure();
+    worker.see();
     if worker.status() != WorkerStatus::Failed {
-        worker.see();
         return value;
     }
-    let failure = match worker.unseen_failure() {
+    let failure = match unseen {
         Some(error) => {
-            let status = worker.result().map_or(LoopStatus::Error, |result| result.status);
             let subject = FailureSubject::Worker { id: worker.id.clone(), name: worker.name.clone() };
-            Some(LoopFailures::add(world, subject, (status, &error), place))
+            LoopFailures::add(world, subject, &error, place)
         }
         None => world.stop.failures.of_worker(&worker.id),
     };
-    worker.see();
     match failure {
         Some(failure) => FailedLoop::value(value, failure),
         None => value,

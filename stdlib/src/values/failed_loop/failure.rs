@@ -6,8 +6,10 @@ use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::source::{SourceRef, Span};
 use lang::vm::{Raise, RaisePayload, RunCode};
-use runtime::agent_loop::LoopStatus;
+use runtime::agent_loop::{LoopStatus, StopReason};
 use runtime::data::Data;
+use runtime::model::ModelErrorKind;
+use runtime::seam::CallErrorKind;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -157,16 +159,17 @@ pub(crate) struct LoopFailures {
 }
 
 impl LoopFailures {
-    /// Notes that a loop or worker has failed.
+    /// Notes that a loop or worker has failed. An end that its options or a handler asked for is reported at once, and is not a
+    /// failure of the run.
     pub(crate) fn add(
         world: &Rc<World>,
         subject: FailureSubject,
-        (status, error): (LoopStatus, &Data),
+        error: &Data,
         place: Option<(SourceRef, Span)>,
-    ) -> Rc<LoopFailure> {
+    ) -> Option<Rc<LoopFailure>> {
         let failure = Rc::new(LoopFailure {
-            code: code_of(status, error),
-            message: message_of(&subject, status, error),
+            code: code_of(error),
+            message: message_of(&subject, error),
             subject,
             error: error.clone(),
             place,
@@ -174,6 +177,10 @@ impl LoopFailures {
             is_reported: Cell::new(false),
             world: Rc::downgrade(world),
         });
+        if ended_early(error) {
+            failure.handle();
+            return None;
+        }
         let failures = &world.stop.failures;
         let mut kept = failures.kept.borrow_mut();
         kept.retain(|failure| !failure.is_handled.get());
@@ -183,7 +190,7 @@ impl LoopFailures {
         } else {
             failures.more.set(failures.more.get() + 1);
         }
-        failure
+        Some(failure)
     }
 
     /// Returns the failure of a worker that is not handled.
@@ -236,25 +243,37 @@ pub(super) fn raise_of(code: CodeRef, message: &str, error: &Data) -> Box<Raise>
     raise
 }
 
-/// The code of what failed, where the catalogue has it.
-pub(super) fn code_of(status: LoopStatus, error: &Data) -> CodeRef {
-    let known = error.get("code").as_str().and_then(crate::catalogue::find);
-    let otherwise = match status {
-        LoopStatus::Error => RunCode::Uncaught.code(),
-        LoopStatus::ProviderError => AgentCode::Model.code(),
-        _ => AgentCode::Incomplete.code(),
-    };
-    known.map_or(otherwise, CodeRef::new)
+/// Whether a limit or a handler ended a worker, as its options and its script want.
+pub(super) fn ended_early(error: &Data) -> bool {
+    let category = error.get("category").as_str().and_then(|category| category.parse().ok());
+    matches!(category, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::Blocked))
 }
 
-pub(super) fn message_of(subject: &FailureSubject, status: LoopStatus, error: &Data) -> String {
+/// The code of what failed: that of the error, where the catalogue has it, else that of its category.
+pub(super) fn code_of(error: &Data) -> CodeRef {
+    if let Some(known) = error.get("code").as_str().and_then(crate::catalogue::find) {
+        return CodeRef::new(known);
+    }
+    let category = error.get("category");
+    let category = category.as_str().unwrap_or_default();
+    if ended_early(error) || category == StopReason::OutputSchema.as_str() {
+        AgentCode::Incomplete.code()
+    } else if category.parse::<ModelErrorKind>().is_ok() || category == CallErrorKind::Model.as_str() {
+        AgentCode::Model.code()
+    } else {
+        RunCode::Uncaught.code()
+    }
+}
+
+pub(super) fn message_of(subject: &FailureSubject, error: &Data) -> String {
     let message = error.get("message");
-    let reason = message.as_str().unwrap_or(status.as_str());
+    let reason = message.as_str().unwrap_or("unknown reason");
     let (end, rest) = (reason.floor_char_boundary(REASON), if reason.len() > REASON { "…" } else { "" });
     let reason = &reason[..end];
+    let ended = if ended_early(error) { "ended early" } else { "failed" };
     match subject {
-        FailureSubject::Loop => format!("the agent loop failed: {reason}{rest}"),
-        FailureSubject::Worker { name, .. } => format!("the sub-agent `{name}` failed: {reason}{rest}"),
+        FailureSubject::Loop => format!("the agent loop {ended}: {reason}{rest}"),
+        FailureSubject::Worker { name, .. } => format!("the sub-agent `{name}` {ended}: {reason}{rest}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a value says about the loop whose result it is.
 
 use super::FailedLoop;
-use super::failure::{FailureSubject, Told, code_of, message_of, raise_of};
+use super::failure::{FailureSubject, Told, code_of, ended_early, message_of, raise_of};
 use crate::values::TranscriptValue;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Dict, Value};
@@ -16,8 +16,8 @@ pub(crate) fn returned(value: &Value, told: Told) -> Option<Diagnostic> {
         return Some(failed.failure.to_returned(told));
     }
     let (status, error) = ended(value).filter(|(status, _)| has_failed(value, *status))?;
-    let message = message_of(&FailureSubject::Loop, status, &error);
-    Some(Raise::error(code_of(status, &error), message).to_diagnostic())
+    let message = message_of(&FailureSubject::Loop, &error);
+    Some(Raise::error(code_of(&error), message).to_diagnostic())
 }
 
 /// Returns how a loop ended if the value is its result: `None` for other values, an error if the
@@ -30,8 +30,8 @@ pub(crate) fn outcome(value: &Value) -> Option<Result<(), Box<Raise>>> {
     if !has_failed(value, status) {
         return Some(Ok(()));
     }
-    let message = message_of(&FailureSubject::Loop, status, &error);
-    Some(Err(raise_of(code_of(status, &error), &message, &error)))
+    let message = message_of(&FailureSubject::Loop, &error);
+    Some(Err(raise_of(code_of(&error), &message, &error)))
 }
 
 /// Returns how a worker ended, if the value is a handle of one that has ended.
@@ -44,8 +44,11 @@ fn worker_outcome(value: &Value) -> Option<Result<(), Box<Raise>>> {
             let text = |key: &str| handle.get_str(key).and_then(Value::as_str).unwrap_or_default().into();
             let subject = FailureSubject::Worker { id: text("id"), name: text("name") };
             let error = handle.get_str("error").map(crate::convert::to_data_lossy).unwrap_or_default();
-            let message = message_of(&subject, LoopStatus::Error, &error);
-            Some(Err(raise_of(code_of(LoopStatus::Error, &error), &message, &error)))
+            if ended_early(&error) {
+                return Some(Ok(()));
+            }
+            let message = message_of(&subject, &error);
+            Some(Err(raise_of(code_of(&error), &message, &error)))
         }
         _ => None,
     }
