@@ -31,7 +31,7 @@ mod subscriber;
 mod subscription;
 
 pub use compaction::StoreStats;
-pub use follow::{FollowEnd, TaskFollower};
+pub use follow::{FollowEnd, FollowerPlace, TaskFollower};
 pub use subscriber::{DeliveryOrder, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
@@ -79,6 +79,8 @@ struct HubState {
     last_subscriber: u64,
     /// The followers of tasks.
     followers: HashMap<String, Vec<Arc<FollowerQueue>>>,
+    /// Number of places of followers that are taken.
+    following: usize,
     /// Signals for the workers that wait for a task of a queue.
     work: HashMap<Assignment, Arc<Notify>>,
     last_ms: u64,
@@ -149,6 +151,7 @@ impl Hub {
             subscribers: HashMap::new(),
             last_subscriber: 0,
             followers: HashMap::new(),
+            following: 0,
             work: HashMap::new(),
             last_ms: 0,
             // The system's randomness is asked once: ids need to be unique, not secret.
@@ -192,10 +195,7 @@ impl Hub {
         wait: Option<Duration>,
     ) -> Result<Option<ClaimedTask>, BrokerError> {
         let end = tokio::time::Instant::now() + wait.unwrap_or_default();
-        let key = match claim.queue.is_empty() || claim.queue == claim.agent_id {
-            true => Assignment::Inbox(claim.agent_id.clone()),
-            false => Assignment::Queue(claim.queue.clone()),
-        };
+        let key = claim.assignment();
         let waiting = WorkWait { hub: self, notify: self.lock().work.entry(key.clone()).or_default().clone(), key };
         loop {
             let signal = waiting.notify.notified();
@@ -270,6 +270,11 @@ impl Hub {
     pub fn stats(&self) -> HubStats {
         let state = self.lock();
         HubStats { subscriptions: state.subscribers.len(), ..state.broker.stats() }
+    }
+
+    /// Reads the state of the broker, with what is not stored yet.
+    pub fn inspect<T>(&self, read: impl FnOnce(&Broker) -> T) -> T {
+        read(&self.lock().broker)
     }
 
     /// Opens a subscription. It starts with the tasks that wait for the agent, or after a cursor.
