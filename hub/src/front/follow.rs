@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::failures::{FailedOperation, report};
 use tokio::sync::Notify;
 
 use crate::broker::task::{TaskEntry, is_final, is_interrupted};
@@ -64,6 +65,8 @@ impl FollowerQueue {
         let bytes = state.bytes.saturating_add(event.bytes);
         if state.events.len() >= MAX_EVENTS || (bytes > MAX_BYTES && !state.events.is_empty()) {
             *state = PendingEvents { end: Some(FollowEnd::Lagged), ..PendingEvents::default() };
+            let message = "stopped following a task for a caller: its events were not read fast enough";
+            report(FailedOperation::Delivery, "slow hub follower", message);
         } else {
             state.bytes = bytes;
             state.events.push_back(event.clone());

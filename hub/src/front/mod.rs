@@ -11,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use runtime::failures::{FailedOperation, report};
 use runtime::ids::IdStream;
 use tokio::sync::Notify;
 
@@ -396,9 +397,7 @@ impl Hub {
         };
         let error =
             BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
-        if state.failed.is_none() {
-            tracing::error!("{error}");
-        }
+        report(FailedOperation::Write, "hub store", &error);
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
         state.end_followers(&FollowEnd::Failed(failed.clone()));
