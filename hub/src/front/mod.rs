@@ -395,9 +395,11 @@ impl Hub {
             }
             Err(error) => error,
         };
-        let error =
-            BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
-        report(FailedOperation::Write, "hub store", &error);
+        let message = format_args!("the hub's store failed: {error}; restart the hub");
+        report(FailedOperation::Write, "hub store", message);
+        // Callers may be on other machines, and the error of the store has the path of its file.
+        let text = "the hub's store failed; its log has the reason, and it must be restarted";
+        let error = BrokerError::new(ErrorKind::Unavailable, text);
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
         state.end_followers(&FollowEnd::Failed(failed.clone()));

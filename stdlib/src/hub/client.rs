@@ -314,7 +314,8 @@ impl HubConnection {
             let seconds = longest.as_secs();
             self.say(format_args!("the hub {} has not answered yet; waiting for at most {seconds} s", self.url()));
             tokio::time::sleep(longest - slow).await;
-            Err(Status::unavailable(format!("no answer within {seconds} s")))
+            let why = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {seconds} s"));
+            Err(Status::from_error(Box::new(why)))
         };
         let answer = tokio::select! {
             answer = answer => answer.map(drop),
@@ -405,19 +406,24 @@ pub(super) fn is_transient(status: &Status) -> bool {
 
 fn is_unreachable(status: Option<&Status>) -> bool {
     status.is_some_and(|status| {
-        status.code() == Code::Unavailable
-            || (status.code() == Code::Unknown && std::error::Error::source(status).is_some())
+        status.code() == Code::Unavailable || (status.code() == Code::Unknown && has_source(status))
     })
 }
 
-/// Returns the sentence about a hub that does not answer.
+/// Returns whether a status is an error of this side, and not an answer.
+fn has_source(status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
+}
+
+/// Returns the sentence about a hub that does not answer, or cannot serve requests now.
 fn unreachable(url: &str, status: &Status) -> String {
+    let Some(mut cause) = std::error::Error::source(status) else {
+        return format!("the hub {url} cannot serve requests: {}", status.message());
+    };
     // The innermost error is that of the system; those around it repeat it.
-    let mut cause = std::error::Error::source(status);
-    while let Some(inner) = cause.and_then(std::error::Error::source) {
-        cause = Some(inner);
+    while let Some(inner) = cause.source() {
+        cause = inner;
     }
-    let cause = cause.map_or_else(|| status.message().to_owned(), ToString::to_string);
     format!("the hub {url} is not reachable: {cause}")
 }
 
@@ -446,6 +452,8 @@ pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
         HubClientCode::Unreachable if is_untrusted(status) => {
             raise.help("set `ca_file` to the certificate of the authority that signed the hub's certificate")
         }
+        // A hub that says why it cannot serve requests is one.
+        HubClientCode::Unreachable if status.code() == Code::Unavailable && !has_source(status) => raise,
         HubClientCode::Unreachable => raise.help("check the URL, and that `harn serve hub` is running"),
         HubClientCode::LeaseLost => raise.help("stop the work on this task: another attempt may be running"),
         _ => raise,
@@ -507,5 +515,53 @@ impl HostObject for HubValue {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Captured;
+
+    fn connection(output: &Rc<Captured>, timeout: Option<Duration>) -> HubConnection {
+        let transport = Transport::Local(routes(&Hub::memory(BrokerOptions::default())));
+        let output: Rc<dyn Output> = output.clone();
+        HubConnection::new(ConnectSettings {
+            transport,
+            url: "http://hub".into(),
+            token: None,
+            agent: None,
+            timeout,
+            output,
+        })
+    }
+
+    #[test]
+    fn the_first_request_is_given_up_soon_unless_an_option_says_otherwise() {
+        let usual = connection(&Rc::default(), None);
+        assert!(usual.timeout() < Duration::from_secs(2));
+        usual.note_answer();
+        assert_eq!(usual.timeout(), TIMEOUT);
+        let patient = connection(&Rc::default(), Some(Duration::from_secs(90)));
+        assert_eq!(patient.timeout(), Duration::from_secs(90));
+    }
+
+    #[test]
+    fn an_outage_is_reported_when_it_begins_and_when_it_ends() {
+        let output = Rc::new(Captured::default());
+        let hub = connection(&output, None);
+        let refused = || Status::from_error(Box::new(std::io::Error::from(std::io::ErrorKind::ConnectionRefused)));
+        for _ in 0..2 {
+            hub.note_loss(&refused(), format_args!("retrying for 30 s"));
+        }
+        hub.note_answer();
+        hub.note_answer();
+        hub.note_loss(&Status::unavailable("the hub is shutting down"), format_args!("the stream waits for it"));
+        let expected = [
+            "harn: the hub http://hub is not reachable: connection refused; retrying for 30 s",
+            "harn: the hub http://hub is reachable again",
+            "harn: the hub http://hub cannot serve requests: the hub is shutting down; the stream waits for it",
+        ];
+        assert_eq!(output.stderr().lines().collect::<Vec<_>>(), expected);
     }
 }
