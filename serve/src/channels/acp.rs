@@ -17,6 +17,7 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use jsonrpc::{Id, IdRule, Message as Envelope, Request, Rules};
 use runtime::data::Data;
+use runtime::failures::{FailedOperation, report};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
@@ -352,7 +353,10 @@ impl AcpChannel {
         connection: &mut ChannelConnection,
         sending: impl Future<Output = Result<(), tungstenite::Error>>,
     ) -> Result<(), ConnectionEnd> {
-        let slow = || ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, "slow");
+        let slow = || {
+            report(FailedOperation::Delivery, "slow channel", "disconnected a channel: it read too slowly");
+            ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, "slow")
+        };
         tokio::select! {
             biased;
             sent = sending => sent.map_err(|_| ConnectionEnd::new(DisconnectReason::Closed, CloseCode::Normal, "")),

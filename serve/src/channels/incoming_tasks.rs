@@ -10,6 +10,7 @@ use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink
 use a2a::{ListTasks, Task, TaskPage, TaskState};
 use runtime::data::Data;
 use runtime::event_log::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
+use runtime::failures::{FailedOperation, report};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
@@ -122,7 +123,10 @@ impl IncomingTasks {
             match manager.task(&task_id).await {
                 Ok(task) => drop(self.update(&task_id, Some(task.status.state))),
                 Err(Refusal::UnknownTask(_)) => drop(self.update(&task_id, None)),
-                Err(error) => tracing::error!("cannot read the task {task_id} of an earlier process: {error:?}"),
+                Err(error) => {
+                    let message = format_args!("cannot read the task {task_id} of an earlier process: {error:?}");
+                    report(FailedOperation::Read, "task of an earlier process", message);
+                }
             }
         }
     }

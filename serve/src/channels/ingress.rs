@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, Record, SharedLog as _, Topic};
+use runtime::failures::{self, FailedOperation};
 use tokio::sync::oneshot;
 
 use super::daemon::ChannelDaemon;
@@ -295,7 +296,8 @@ impl ChannelDaemon {
                 }
             };
             if let Err(error) = daemon.finish(&key, Some(&session), outcome).await {
-                tracing::error!("cannot record the end of a turn: {error}");
+                let message = format_args!("cannot record the end of a turn: {error}");
+                failures::report(FailedOperation::Write, "end of a turn", message);
             }
             ended
         };

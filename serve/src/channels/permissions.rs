@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
+use runtime::failures::{FailedOperation, report};
 use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 
@@ -176,7 +177,8 @@ impl PermissionBridge {
             if !matches!(given, Verdict::Cancelled | Verdict::Unusable(_))
                 && let Err(error) = bridge.answer(&by(), &session_id, &request, given).await
             {
-                tracing::error!("cannot record the permission decision of a peer: {error}");
+                let message = format_args!("cannot record the permission decision of a peer: {error}");
+                report(FailedOperation::Write, "permission decision", message);
             }
             asked.await
         })

@@ -12,6 +12,7 @@ use crate::a2a::now_ms;
 use a2a::peer_task::PeerTaskDirection;
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
+use runtime::failures::{FailedOperation, report};
 
 /// An action without a result.
 struct UnfinishedAction {
@@ -55,7 +56,9 @@ impl ChannelDaemon {
         };
         for left in unfinished {
             if let Err(error) = self.recover_action(&left).await {
-                tracing::error!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+                let message =
+                    format_args!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+                report(FailedOperation::Claim, "action of an earlier process", message);
             }
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtime::event_log::{Record, Topic};
+use runtime::failures::{FailedOperation, report};
 use serde_json::json;
 
 use super::super::connection::ChannelConnection;
@@ -107,11 +108,16 @@ impl AcpChannel {
         let frames = match read {
             Ok(ReadEvents::Frames(frames)) => frames,
             Ok(ReadEvents::Slow) => {
+                report(FailedOperation::Delivery, "slow channel", "disconnected a channel: it read too slowly");
                 let text = format!("slow; resume after {cursor}");
                 return Err(ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, text));
             }
             Err(error) => {
-                tracing::error!("cannot read the events of a session: {error}");
+                report(
+                    FailedOperation::Read,
+                    "channel events",
+                    format_args!("cannot read the events of a session: {error}"),
+                );
                 return Err(ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Error, "log"));
             }
         };
