@@ -39,6 +39,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-A2A-109", "needs a peer; in `a2a`"),
     ("HARN-A2A-110", "a page asks no servers; in `a2a`"),
     ("HARN-A2A-111", "needs a peer; in `a2a`"),
+    ("HARN-A2A-112", "needs a peer; in `a2a`"),
     ("HARN-ACP-001", "needs a client; in `acp`"),
     ("HARN-ACP-002", "needs a client; in `acp`"),
     ("HARN-ACP-003", "needs a client; in `acp`"),

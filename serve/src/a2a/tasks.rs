@@ -47,7 +47,7 @@ pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, Task
 pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
 pub(crate) use sessions::SessionTasks;
-pub(super) use state_machine::question_of;
+pub(super) use state_machine::{digest_of, question_of};
 pub(crate) use viewer::TaskViewer;
 
 use super::Refusal;
@@ -112,6 +112,8 @@ pub struct TaskCaller {
     pub version: Version,
     /// Whether the caller waits for a response and accepts a message in place of a task.
     pub takes_message: bool,
+    /// Whether the caller chooses the ids of new tasks, as before version 0.3: a message to an unknown task begins it.
+    pub names_tasks: bool,
 }
 
 /// The load of a task manager.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink, PeerTaskState};
-use a2a::{ListTasks, Task, TaskPage, TaskState};
+use a2a::{ListTasks, Message, Task, TaskPage, TaskState};
 use runtime::data::Data;
 use runtime::event_log::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
 use runtime::failures::{FailedOperation, report};
@@ -168,8 +168,8 @@ impl TaskJournal for LinkingJournal {
         self.store.find(task_id)
     }
 
-    fn of_first(&self, message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        self.store.of_first(message_id)
+    fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
+        self.store.begun_by(first)
     }
 
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {

@@ -5,6 +5,7 @@ use std::fs;
 
 mod broken;
 mod deadline;
+mod extensions;
 mod links;
 mod outbox;
 mod peer;

@@ -131,8 +131,7 @@ fn of_value(value: &Value, hosting: &Hosting) -> PromptEnd {
         return PromptEnd::Returned(news(text, hosting).map_or(ReturnedValue::Nothing, ReturnedValue::Text));
     }
     match value {
-        // An int is an exit code where a script is run.
-        Value::Nil | Value::Unbound | Value::Int(_) => PromptEnd::Returned(ReturnedValue::Nothing),
+        Value::Nil | Value::Unbound => PromptEnd::Returned(ReturnedValue::Nothing),
         _ => match of_loop(value, hosting) {
             Some(end) => end,
             None => PromptEnd::Returned(match to_data_lossy(value) {

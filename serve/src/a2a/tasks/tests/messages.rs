@@ -5,7 +5,7 @@ use stdlib::Replies;
 use super::*;
 use crate::host::testing::block_on_runtime;
 
-const TAKES: TaskCaller = TaskCaller { version: Version::V1_0, takes_message: true };
+const TAKES: TaskCaller = TaskCaller { version: Version::V1_0, takes_message: true, names_tasks: false };
 
 fn replying(text: &str) -> TaskManager {
     desk_with(text, TaskSettings { replies: Replies::Message, ..TaskSettings::default() })
