@@ -14,7 +14,7 @@ const KINDS: [&str; 3] = ["http", "sse", "stdio"];
 /// script uses them.
 ///
 /// # Errors
-/// An entry is not a server: it would be missing without a word.
+/// An entry is not a server; without a refusal, it would only be missing.
 pub(crate) fn named_servers(params: &Params<'_>) -> Result<(Data, Data), ErrorResponse> {
     const KEY: &str = "mcpServers";
     if params.get(KEY).is_none() {
@@ -33,7 +33,8 @@ pub(crate) fn named_servers(params: &Params<'_>) -> Result<(Data, Data), ErrorRe
 }
 
 fn check(server: &Params<'_>) -> Result<(), ErrorResponse> {
-    filled(server, "name")?;
+    // A name that no tool can have is one that the script cannot use, which is logged.
+    server.str("name")?;
     match server.optional_str("type")? {
         None | Some("stdio") => {
             if server.get("url").is_some() {
@@ -114,7 +115,7 @@ mod tests {
         for (server, field) in [
             (json!(7), "mcpServers[0]"),
             (json!({}), "mcpServers[0].name"),
-            (json!({"name": "", "command": "x"}), "mcpServers[0].name"),
+            (json!({"name": 7, "command": "x"}), "mcpServers[0].name"),
             (json!({"name": "a"}), "mcpServers[0].command"),
             (json!({"name": "a", "command": 7}), "mcpServers[0].command"),
             (json!({"name": "a", "command": " "}), "mcpServers[0].command"),

@@ -325,6 +325,13 @@ pub(super) async fn serve(
     };
     // A client that does not read is not waited for.
     let _ = tokio::time::timeout(websocket::CLOSE, close).await;
+    if end.reason == DisconnectReason::Protocol {
+        // While a client still sends a message that is too large, it reads no frame, and a connection with unread bytes
+        // loses it.
+        let mut sink = tokio::io::sink();
+        let drained = tokio::io::copy(socket.get_mut(), &mut sink);
+        let _ = tokio::time::timeout(websocket::DRAIN, drained).await;
+    }
 }
 
 /// Returns a text that fits into a frame that closes a connection, beside the code.

@@ -526,6 +526,28 @@ mod tests {
     }
 
     #[test]
+    fn an_editor_whose_cursor_is_not_one_of_the_log_gets_what_follows() {
+        let mut proxy = initialized();
+        assert!(proxy.for_editor(&update(70, "a")).is_some());
+        let event = |kind: &str, sequence: u64| {
+            let params = json!({"type": kind, "sessionId": "s", "sequence": sequence});
+            json!({"jsonrpc": "2.0", "method": "_channel/event", "params": params}).to_string()
+        };
+        assert!(proxy.for_editor(&event("channel.message", 4)).is_none());
+        assert!(proxy.for_editor(&event("snapshot.repaired", 3)).is_some());
+        assert!(proxy.for_editor(&update(4, "b")).is_some());
+    }
+
+    #[test]
+    fn a_line_that_the_daemon_would_not_take_is_answered() {
+        let long = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"a","params":{{"a":"{}"}}}}"#, "x".repeat(MAX_LINE));
+        let answer: Value = serde_json::from_str(&too_long(&long).unwrap()).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)));
+        assert_eq!(answer["error"]["data"]["limit"], MAX_LINE);
+        assert_eq!(too_long(&long.replace(r#""id":7,"#, "")), None, "nothing waits for a notification");
+    }
+
+    #[test]
     fn a_question_is_shown_once_until_it_is_answered_or_withdrawn() {
         let mut proxy = initialized();
         let question = r#"{"jsonrpc":"2.0","id":77,"method":"session/request_permission","params":{"sessionId":"s"}}"#;
@@ -536,6 +558,7 @@ mod tests {
         assert!(proxy.for_editor(question).is_some(), "the answer did not arrive");
         let withdrawn = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":77}}"#;
         assert!(proxy.for_editor(withdrawn).is_some());
+        assert!(proxy.for_editor(withdrawn).is_none(), "the editor does not have it");
         assert!(proxy.for_editor(question).is_some());
     }
 }

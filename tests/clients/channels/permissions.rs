@@ -328,8 +328,8 @@ fn an_always_answer_decides_the_equal_questions_that_are_open() {
         let (_, late) = client.act(&session, "permit", json!({"request": of_call("call-2"), "verdict": "reject_once"}));
         assert_eq!((&late["result"]["decided"], &late["result"]["verdict"]), (&json!(false), &json!(once)), "{name}");
         client.act(&session, "permit", json!({"request": of_call("call-3"), "verdict": "reject_once"}));
-        let answer = events.next_of("model.completed");
-        assert!(answer["payload"]["text"].as_str().unwrap().contains(said), "{answer}");
-        events.next_of("turn.completed");
+        let rest = events.until("turn.completed");
+        let texts = rest.iter().filter_map(|event| event["payload"]["text"].as_str());
+        assert!(texts.clone().any(|text| text.contains(said)), "{name}: {:?}", texts.collect::<Vec<_>>());
     }
 }

@@ -1,9 +1,10 @@
 //! Refused requests change nothing: neither the state of a session nor its events, and the log has only the refusal.
 
 use super::acp_client::{AcpClient, connect, initialize_params};
-use super::daemon::{ChannelClient, DaemonFolder, RunningDaemon, action, fresh_id};
+use super::daemon::{ChannelClient, DaemonFolder, LIMIT, RunningDaemon, action, fresh_id};
 use runtime::event_log::{LogFile, RecordFilter};
 use serde_json::{Value, json};
+use std::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
@@ -87,6 +88,11 @@ fn a_refused_action_of_each_kind_changes_nothing() {
         let (got, answer) = client.act(session, kind, params.clone());
         let told = (got, answer["error"]["reason"].as_str().unwrap_or_default());
         assert_eq!(told, (status, reason), "{kind} {params}: {answer}");
+        // The refusal is recorded last, after the response.
+        let until = Instant::now() + LIMIT;
+        while folder.records("channel.refused").len() == refused {
+            assert!(Instant::now() < until, "{kind} {params}: no record of the refusal");
+        }
         let mut now = kinds(&folder);
         if client.secret == viewer.secret && kind == "permit" {
             // The attempt is evidence, beside the refusal.
