@@ -2,7 +2,7 @@
 
 use super::acp_client::AcpClient;
 use super::daemon::DaemonFolder;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_turn_of_a_killed_daemon_ends_in_the_log_and_its_session_is_idle() {
@@ -47,7 +47,11 @@ fn an_editor_is_asked_with_the_call_and_its_question_is_withdrawn_after_a_kill()
     let mut editor = AcpClient::editor(&folder, &daemon, &secret);
     let session = editor.open();
     let id = editor.prompt(&session, "write");
-    let asked = editor.question();
+    let asked = ["call-3", "call-2", "call-1"].map(|call| {
+        let is_its = |it: &Value| it["params"]["toolCall"]["toolCallId"] == call;
+        editor.wait("question", |it| it["method"] == "session/request_permission" && is_its(it))
+    });
+    let [.., asked] = asked;
     let call = &asked["params"]["toolCall"];
     assert_eq!((&call["kind"], &call["rawInput"]), (&json!("edit"), &json!({"path": "a/x"})), "{asked}");
     let label = "Always allow `note` in the folder `a` in this session, while this channel is connected";
