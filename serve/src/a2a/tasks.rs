@@ -279,17 +279,21 @@ impl TaskManager {
         if asker.takes_message && self.replies_with_messages() { state_machine::message_of(task) } else { None }
     }
 
-    /// Waits until it is decided whether the task becomes a message. Returns the message, or a subscription.
+    /// Waits until it is decided whether the task becomes a message. Returns the message, or the subscription of the
+    /// caller, `followed`, so that no earlier update is lost. One that was not read in time begins again with the task as
+    /// it is.
     ///
     /// # Errors
     /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn follow_or_message(
         &self,
         task_id: &str,
+        followed: Subscription,
         asker: TaskCaller,
     ) -> Result<Result<Subscription, Message>, Refusal> {
         let shared_task = self.shared_task(task_id).await?;
-        let (task, followed) = shared_task.committed().await?;
+        let (task, again) = shared_task.committed().await?;
+        let followed = if followed.has_lagged() { again } else { followed };
         Ok(self.message(&task, asker).map_or(Ok(followed), Err))
     }
 

@@ -57,6 +57,8 @@ impl ChannelCore {
         limits: &ChannelLimits,
         orphan: OrphanPolicy,
     ) -> Result<(Arc<ChannelCore>, u64), LogError> {
+        // Enrolled by an earlier version.
+        log.keep_grants()?;
         // Read first: a record of this time is applied twice, which has no effect.
         let head = log.look(runtime::event_log::LogFile::head)?;
         let accounts = Arc::<SessionAccounts>::default();

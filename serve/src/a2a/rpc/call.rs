@@ -178,11 +178,12 @@ impl MethodCall<'_> {
         let permit = self.permit()?;
         let asker = self.asker(&request, caller);
         let (id, followed) = self.manager.send(request, asker).await?;
-        let mut source = StreamSource::Subscription(followed);
-        if asker.takes_message && self.manager.replies_with_messages() {
+        let source = if asker.takes_message && self.manager.replies_with_messages() {
             let manager = self.manager.clone();
-            source = StreamSource::Open(Box::pin(async move { manager.follow_or_message(&id, asker).await }));
-        }
+            StreamSource::Open(Box::pin(async move { manager.follow_or_message(&id, followed, asker).await }))
+        } else {
+            StreamSource::Subscription(followed)
+        };
         Ok(self.frames(source, caller, history, permit))
     }
 
