@@ -1,9 +1,10 @@
 //! Interruptions of a run: a thrown value, an error of the language, a cancellation, an exit.
 
+use crate::advice::Subject;
 use crate::diagnostic::code::CodeRef;
 use crate::diagnostic::{Diagnostic, Label, Severity, TraceFrame};
 use crate::source::{SourceRef, Span};
-use crate::value::{Dict, Str, Value, brief, inspect};
+use crate::value::{Dict, Str, Tag, Value, brief, inspect};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -177,6 +178,15 @@ impl Raise {
         self
     }
 
+    /// Adds a help text if there is one.
+    #[must_use]
+    pub(crate) fn help_by_some(self: Box<Self>, text: Option<impl Into<String>>) -> Box<Self> {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+
     /// Adds a help text.
     #[must_use]
     pub fn help(mut self: Box<Self>, text: impl Into<String>) -> Box<Self> {
@@ -269,6 +279,24 @@ impl Raise {
         self.payload.as_ref()?.as_any().downcast_ref()
     }
 }
+
+impl From<&Value> for Subject {
+    fn from(value: &Value) -> Self {
+        match value.tag() {
+            Tag::Nil => Self::Nil,
+            Tag::Int => Self::Int(if let Value::Int(n) = value { Some(*n) } else { None }),
+            Tag::Str => Self::Text,
+            Tag::Function => Self::Function,
+            Tag::Iter | Tag::Generator | Tag::Stream => Self::Iterator,
+            Tag::Variant if value.as_result().is_some() => Self::Result,
+            Tag::Host if value.type_name() == TASK => Self::Task,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The name of the type of what `spawn` returns.
+pub(crate) const TASK: &str = "task";
 
 fn shown(value: &Value) -> String {
     match value {

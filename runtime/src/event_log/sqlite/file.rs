@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::event_log::{LogError, Record, RecordFilter};
 
 use super::SqliteOptions;
-use super::open::{failed, for_reading};
+use super::open::{failed, for_reading, for_reading_alone};
 use super::progress;
 use super::row::{decode, number, stored};
 use super::schema::GRANTS;
@@ -57,12 +57,17 @@ impl LogFile {
     /// # Errors
     /// Fails if the file does not exist, cannot be opened, is not an event log, or has a later version.
     pub fn open(path: impl Into<PathBuf>) -> Result<LogFile, LogError> {
-        LogFile::open_beside(&path.into().into(), SqliteOptions::default().lock_timeout)
+        let (path, timeout) = (path.into().into(), SqliteOptions::default().lock_timeout);
+        Ok(LogFile::of(for_reading_alone(&path, timeout)?, &path, timeout))
     }
 
+    /// Opens a log that this process also writes to.
     pub(super) fn open_beside(path: &Arc<Path>, timeout: Duration) -> Result<LogFile, LogError> {
-        let connection = for_reading(path, timeout)?;
-        Ok(LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() })
+        Ok(LogFile::of(for_reading(path, timeout)?, path, timeout))
+    }
+
+    fn of(connection: Connection, path: &Arc<Path>, timeout: Duration) -> LogFile {
+        LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() }
     }
 
     /// Returns the id of the last record of a topic; `None` if the topic is empty.
