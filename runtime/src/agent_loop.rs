@@ -168,7 +168,10 @@ pub async fn agent_loop(
     };
     let first_note = scope.notes.mark();
     let parking = options.continuity.parking.clone().unwrap_or_default();
-    let offer = RefCell::new(Rc::new(ToolOffer::new(&parts.tools, &parking)));
+    let offer = RefCell::new(Rc::new(ToolOffer::new(
+        &parts.tools,
+        Some(&parking).filter(|_| options.continuity.can_suspend()),
+    )));
     let revision = Cell::new(parts.source.as_ref().and_then(|sourced| sourced.loaded));
     let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
     let watchers = ProviderSubscriptions::new(&providers);

@@ -37,14 +37,15 @@ impl RunningLoop<'_> {
         let selected = self.select(verdicts);
         let (rendered, demoted, messages) = self.session.with(|s| {
             let rendered = self.render(&s.transcript, selected.as_deref());
-            let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
-            let demoted = demoted.map(|pending| pending.reminder.clone());
+            let demoted = rendered
+                .first_demoted()
+                .and_then(|(id, is_dropped)| Some((s.transcript.find(id)?.reminder.clone(), is_dropped)));
             (rendered, demoted, s.transcript.messages().clone())
         });
-        if let Some(demoted) = demoted.filter(|_| !state.demotion_noted) {
+        if let Some((demoted, is_dropped)) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
             let request = &self.options.model.request;
-            self.note(demotion(&demoted, request.model.as_deref().or(request.provider.as_deref())));
+            self.note(demotion(&demoted, is_dropped, request.model.as_deref().or(request.provider.as_deref())));
         }
         Request {
             messages,

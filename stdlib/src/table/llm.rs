@@ -165,8 +165,14 @@ impl Asking {
         let routes: Rc<dyn Model> = world.services.routes.clone();
         let slots = &world.agents.slots;
         let rendered = slots.limited(render(shown, &capabilities, options), || routes.destination(&request));
-        if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
-            scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
+        if let Some((id, is_dropped)) = rendered.first_demoted()
+            && let Some(demoted) = transcript.find(id)
+        {
+            scope.note(demotion(
+                &demoted.reminder,
+                is_dropped,
+                request.model.as_deref().or(request.provider.as_deref()),
+            ));
         }
         request.reminders = Arc::new(rendered);
         let scope = Scope { activity: scope.enter(), ..scope };
