@@ -61,7 +61,7 @@ pub(super) struct LastAnswer {
     /// The rows.
     pub(super) rows: Vec<String>,
     words: String,
-    /// What the script has printed since, at most as long as the answer.
+    /// The end of what the script has printed since, about as long as the answer.
     printed: String,
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// What is said if the mock model answers.
+/// Note that the mock model answers.
 const MOCKED: &str =
     "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)\n";
 
@@ -44,7 +44,8 @@ fn projects_of_every_template_check_run_and_pass_their_tests() {
         let listed: Vec<&str> = made.out.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         assert_eq!(files(&project), listed, "{template}");
         for line in [&["check", "."][..], &["fmt", "--check", "."], &["test", "."], &[&["run"], run].concat()] {
-            let ran = harn_in(&project, line, b"", &[]);
+            // No provider is selected, as on a new machine.
+            let ran = harn_in(&project, line, b"", &[("HARN_LLM_PROVIDER", "")]);
             assert_eq!(ran.code, Some(0), "{template}: {line:?}: {}{}", ran.out, ran.err);
             if line[0] == "run" {
                 assert_eq!((ran.out.as_str(), ran.err.as_str()), (output, note), "{template}");
@@ -91,7 +92,7 @@ fn a_key_is_enough_to_ask_a_real_model() {
         harn_in(&dir, &["new", "one", "--template", template], b"", &[]);
         let run = |status: &'static str, body: &'static str| {
             let url = format!("http://127.0.0.1:{}", answering(status, body));
-            let env = [("ANTHROPIC_API_KEY", "a-key"), ("ANTHROPIC_BASE_URL", url.as_str())];
+            let env = [("HARN_LLM_PROVIDER", ""), ("ANTHROPIC_API_KEY", "a-key"), ("ANTHROPIC_BASE_URL", url.as_str())];
             harn_in(&dir.join("one"), &["run", "main.harn"], b"", &env)
         };
         let ran = run("200 OK", texts);

@@ -21,7 +21,7 @@ const KEPT: usize = 256;
 /// The maximum length of a reason, in bytes: the message of an error that a script threw may have any.
 const REASON: usize = 2_000;
 
-/// What failed.
+/// The kind of work that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FailureSubject {
     /// A loop of `agent_loop`.

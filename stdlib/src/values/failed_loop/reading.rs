@@ -1,4 +1,4 @@
-//! What a value says about the loop whose result it is.
+//! The outcome of the loop whose result a value is.
 
 use super::FailedLoop;
 use super::failure::{FailureSubject, Told, code_of, ended_early, message_of, raise_of};
