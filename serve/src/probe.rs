@@ -47,9 +47,9 @@ pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
 /// Returns the metrics as a response.
 pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
     let mut text = Exposition::default();
-    probed.expose(&mut text);
     let help = "Failed operations of the server itself.";
     text.labelled("harn_failures_total", "counter", help, "operation", failures::counts());
+    probed.expose(&mut text);
     let mut response = plain(StatusCode::OK, text.into_text());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(Exposition::MEDIA_TYPE));
     response

@@ -24,7 +24,7 @@ impl Fingerprint {
 
     /// Adds messages.
     pub(super) fn messages<'a, M: Message + 'a>(self, messages: impl IntoIterator<Item = &'a M>) -> Fingerprint {
-        messages.into_iter().fold(self, |all, message| all.message(message))
+        messages.into_iter().fold(self, Fingerprint::message)
     }
 
     /// Adds bytes. Their number comes first, so that two pieces differ from one with the same bytes.

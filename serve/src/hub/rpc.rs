@@ -241,7 +241,8 @@ impl HubCaller<'_> {
         let SendMessage { message, metadata, .. } = request;
         let named = |key: &str| {
             let named = [&metadata, &message.metadata].into_iter().find_map(|from| from.get(key).as_str());
-            named.map(ToOwned::to_owned)
+            // Without a receiver, the message would be a broadcast.
+            named.filter(|text| !text.is_empty()).map(ToOwned::to_owned)
         };
         let skill = named("skill");
         let to_agent_id = match (named("to_agent_id"), &skill) {
