@@ -33,6 +33,15 @@ enum ReplyOutcome {
     Opening,
 }
 
+/// A message in the queue of the task's session.
+struct QueuedMessage {
+    /// The changes of the task.
+    out: Vec<TaskEffect>,
+    inbox: Inbox,
+    /// The id of the queued item.
+    id: Arc<str>,
+}
+
 impl SharedTask {
     /// Accepts a message from the caller: a task that waits for its caller takes it as the answer, and a running one as
     /// a message to its loop, like `session/inject` of editors. Reminders that came with it are held until they are
@@ -83,7 +92,7 @@ impl SharedTask {
             MessageOutcome::Known => return Ok(ReplyOutcome::Taken(self.follow_reply(&mut state))),
             MessageOutcome::Taken(out) => (out, None),
             MessageOutcome::Unasked => match self.inject(&mut state, message)? {
-                Some((out, inbox, id)) => (out, Some((inbox, id))),
+                Some(QueuedMessage { out, inbox, id }) => (out, Some((inbox, id))),
                 None => return Ok(ReplyOutcome::Opening),
             },
         };
@@ -104,11 +113,7 @@ impl SharedTask {
     }
 
     /// Queues a message for the loop of the running task. Returns `None` while the session is opening.
-    fn inject(
-        &self,
-        state: &mut SharedTaskState,
-        message: &Message,
-    ) -> Result<Option<(Vec<TaskEffect>, Inbox, Arc<str>)>, Refusal> {
+    fn inject(&self, state: &mut SharedTaskState, message: &Message) -> Result<Option<QueuedMessage>, Refusal> {
         let task_id = self.id.clone();
         if state.machine.is_over() {
             return Err(Refusal::Over { task_id, state: state.machine.state() });
@@ -125,7 +130,7 @@ impl SharedTask {
         let sent = Data::dict([("id", Data::from(&id)), ("message_id", (&message.message_id).into())]);
         let mut out = state.machine.hear(message);
         out.push(TaskEffect::Change(TaskChange::Injected(sent)));
-        Ok(Some((out, inbox, id)))
+        Ok(Some(QueuedMessage { out, inbox, id }))
     }
 
     /// Undoes the injection of a message that cannot be stored. Returns false if a loop was faster.

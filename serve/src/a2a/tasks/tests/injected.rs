@@ -77,7 +77,7 @@ fn a_message_that_no_loop_takes_is_named_at_the_end_and_reaches_no_other_task() 
         let first = Message { context_id: Some("c".into()), ..message(&folder.text()) };
         let (id, _) = manager.send(request(first), ASKER).await.unwrap();
         folder.has("began").await;
-        let more = to(&*manager.task(&id).await.unwrap(), "more");
+        let more = to(&manager.task(&id).await.unwrap(), "more");
         manager.send(request(more.clone()), ASKER).await.unwrap();
         let inbox = manager.inbox(&id).await.unwrap();
         assert_eq!(inbox.depth(), 1);
@@ -114,7 +114,7 @@ fn a_message_that_cannot_be_injected_changes_nothing() {
         assert_eq!(*manager.task(&id).await.unwrap(), *before);
         assert_eq!(inbox.depth(), Queue::CAPACITY);
         folder.open();
-        assert!(undelivered(&*manager.settled(&id).await.unwrap()).is_empty());
+        assert!(undelivered(&manager.settled(&id).await.unwrap()).is_empty());
         manager.stop().await;
     });
 }

@@ -1,5 +1,8 @@
 //! Refused requests change nothing: neither a task, nor its session, nor the log. Each method is called as over HTTP.
 
+// What `json!` makes is given away.
+#![allow(clippy::needless_pass_by_value)]
+
 use std::path::Path;
 
 use runtime::event_log::{RecordFilter, SqliteLog, SqliteOptions};
@@ -62,7 +65,7 @@ impl RefusingServer {
     async fn state(&self) -> Value {
         let mut tasks = Vec::new();
         for id in [&self.asking, &self.running, &self.over] {
-            tasks.push(Value::from(&Version::V1_0.task(&*self.manager.task(id).await.unwrap(), None)));
+            tasks.push(Value::from(&Version::V1_0.task(&self.manager.task(id).await.unwrap(), None)));
         }
         let queues = [&self.asking, &self.running].map(async |id| {
             let pending = self.manager.inbox(id).await.unwrap().pending();
