@@ -47,10 +47,13 @@ fn whole_code(written: &str) -> String {
 fn code_of_family(written: &str) -> Option<String> {
     let letters: String = written.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect();
     let letters = letters.strip_prefix("HARN").unwrap_or(&letters);
-    let family = families().into_iter().find(|family| {
+    let looks_alike = |family: &&str| {
         let start = letters.get(..family.len()).map(|start| start.chars().map(shape));
         start.is_some_and(|start| start.eq(family.chars().map(shape)))
-    })?;
+    };
+    // `LIM` and `LLM` look alike, and each means itself.
+    let exact = families().into_iter().find(|family| letters.starts_with(family));
+    let family = exact.or_else(|| families().into_iter().find(looks_alike))?;
     let written = &letters[family.len()..];
     let number: String = written.chars().map(|c| if shape(c) == 'O' { '0' } else { one(c) }).collect();
     let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -247,6 +250,9 @@ mod tests {
         assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         for written in ["rmd-6", "rmd006", "Rmd6", "HARN_RMD_006", "harn rmd 6", "HARN-RMD-OO6", "[HARN-RMD-006]:"] {
             assert_eq!(find(written).map(|row| row.code), Ok("HARN-RMD-006"), "{written}");
+        }
+        for row in catalogue() {
+            assert_eq!(find(row.code).map(|found| found.code), Ok(row.code));
         }
         assert_eq!(find("nam-0O1").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("RUN-0l0").map(|row| row.code), Ok("HARN-RUN-010"));

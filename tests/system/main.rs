@@ -32,7 +32,7 @@
 //! - [`placement`]: where reminders are in requests, what that costs, and slots that a server rejects.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
-//! - [`terminal`]: pagers, lines that are typed ahead, and Ctrl-C on a terminal.
+//! - [`terminal`]: pagers, and lines that are typed ahead on a terminal.
 //! - [`test_command`]: the tests of scripts: found, run, reported, measured.
 //! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
 //! - [`unchecked`]: the accesses that the compiler does not check have assertions.

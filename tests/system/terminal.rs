@@ -1,9 +1,7 @@
-//! The command on a terminal: pages in a pager, lines that are typed ahead, and Ctrl-C in a session.
+//! The command on a terminal: pages in a pager, and lines that are typed ahead.
 
 use crate::harn::{LIMIT, environment, scratch};
 use nix::pty::{Winsize, openpty};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -93,11 +91,6 @@ fn lines_that_are_pasted_at_once_are_all_run() {
     );
     terminal.wait_for("sum 3");
     terminal.wait_for("twice 4");
-    // More than a buffer of the editor.
-    let many: String = (0..300).map(|n| format!("let name_{n} = {n}\r")).collect();
-    terminal.typed(&many);
-    terminal.typed("println(\"last\", name_299 + name_0)\r");
-    terminal.wait_for("last 299");
     terminal.typed("\u{4}");
     assert_eq!(terminal.end().0, Some(0));
 }
@@ -115,26 +108,6 @@ fn lines_that_are_typed_while_a_statement_runs_are_run_after_it() {
     for text in ["ended", "n is 2", "at last 3"] {
         terminal.wait_for(text);
     }
-    terminal.typed("\u{4}");
-    assert_eq!(terminal.end().0, Some(0));
-}
-
-#[test]
-fn a_name_whose_statement_was_stopped_says_so() {
-    let folder = scratch("terminal-interrupted");
-    let mut terminal = Terminal::start(&folder, &["repl"], &[]);
-    terminal.wait_for("harn> ");
-    terminal.typed("fn slow() { println(\"run\" + \"ning\"); sleep(1h); return 1 }\r");
-    terminal.wait_for("harn> ");
-    terminal.typed("let answer = slow()\r");
-    terminal.wait_for("running");
-    kill(Pid::from_raw(terminal.child.id().cast_signed()), Signal::SIGINT).unwrap();
-    terminal.wait_for("interrupted");
-    terminal.wait_for("harn> ");
-    terminal.typed("answer + 1\r");
-    terminal.wait_for("`answer` was not set: its statement was interrupted");
-    terminal.typed("let answer = 20\ranswer + 1\r");
-    terminal.wait_for("\n21");
     terminal.typed("\u{4}");
     assert_eq!(terminal.end().0, Some(0));
 }
