@@ -1,4 +1,4 @@
-//! `harn check PATH…`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
+//! `harn check [PATH…]`: finds what is wrong with scripts, the files they import and the `harn.toml` of their project, and
 //! runs nothing. `--fix` applies the fixes that diagnostics carry.
 //!
 //! - [`analysis`]: the diagnostics of many scripts, in parallel.
@@ -12,6 +12,7 @@ mod sarif;
 
 use crate::console::Console;
 use crate::limits::capability;
+use crate::project::{NAME_A_PATH, or_project};
 use crate::report::{Format, show};
 use crate::script::Script;
 use crate::stdout;
@@ -27,8 +28,8 @@ use stdlib::{Applicability, Capability, CodeRef, Diagnostic, Severity};
 pub(crate) struct CheckArgs {
     /// Scripts to check, together with the files that they import; a folder means all scripts in it that `.gitignore` does not
     /// exclude; a pattern such as `'src/**/*.harn'` means all that match; `-` means standard input. The reminder files
-    /// that they can use are checked as well
-    #[arg(required = true, value_name = "PATH")]
+    /// that they can use are checked as well [default: the folder of the project]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Read standard input as a Rhai script
     #[arg(long)]
@@ -51,10 +52,16 @@ pub(crate) struct CheckArgs {
     /// Format of diagnostics; text is written to standard error, the other formats to standard output
     #[arg(long, value_enum, default_value = "text")]
     format: CheckFormat,
+    /// Whether the paths are those of the project, since none is given.
+    #[arg(skip)]
+    without_path: bool,
 }
 
 /// Checks all scripts, even if the first has errors. Warnings alone are a failure only with `--deny-warnings`.
-pub(crate) fn run(args: &CheckArgs, console: &Console) -> i32 {
+pub(crate) fn run(mut args: CheckArgs, console: &Console) -> i32 {
+    args.without_path = args.paths.is_empty();
+    args.paths = or_project(args.paths);
+    let args = &args;
     if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
         return code;
     }
@@ -90,6 +97,7 @@ fn scripts(args: &CheckArgs) -> (Vec<Script>, Vec<Diagnostic>) {
             Ok(of_path) => scripts.extend(of_path.into_iter().filter(|script| {
                 seen.insert(script.path().canonicalize().unwrap_or_else(|_| script.path().to_owned()))
             })),
+            Err(diagnostic) if args.without_path => found.push(diagnostic.help(NAME_A_PATH)),
             Err(diagnostic) => found.push(diagnostic),
         }
     }

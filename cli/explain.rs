@@ -16,12 +16,13 @@ use serde_json::{Value, json};
 use serve::catalogue;
 use stdlib::Code;
 
-pub(crate) use page::{list, page};
-pub(crate) use search::find;
+pub(crate) use page::list;
+use page::page;
+use search::find;
 
 #[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// Codes such as HARN-RMD-005 or rmd-005, a family such as HARN-RMD, words to search for, or `-` for the codes in
+    /// Codes such as HARN-RMD-005 or rmd5, a family such as HARN-RMD, words to search for, or `-` for the codes in
     /// standard input; without a topic, all codes are listed
     #[arg(value_name = "TOPIC")]
     topic: Vec<String>,
@@ -35,7 +36,10 @@ pub(crate) fn run(args: &ExplainArgs) -> i32 {
     let text = match args.topic.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => Ok(page::rows(&catalogue(), args.json)),
         ["-"] => of_input(args.json, color),
-        topic => of_topic(topic, args.json, color),
+        words => topic(words, args.json, color).map_err(|unknown| {
+            eprint!("error: {unknown}");
+            2
+        }),
     };
     match text {
         Ok(text) => stdout::exit_code(stdout::print(&text), 0),
@@ -43,34 +47,31 @@ pub(crate) fn run(args: &ExplainArgs) -> i32 {
     }
 }
 
-/// Explains what was asked for; returns the exit code if no row matches.
-fn of_topic(words: &[&str], json: bool, color: bool) -> Result<String, i32> {
+/// Explains codes, a family, or what contains the words.
+///
+/// # Errors
+/// Returns what is unknown, and what is nearest to it.
+pub(crate) fn topic(words: &[&str], json: bool, color: bool) -> Result<String, String> {
     let topic = words.join(" ");
+    // A code in several words, such as `rmd 5`.
+    if search::is_code(&topic)
+        && let Ok(row) = find(&topic)
+    {
+        return Ok(page::pages(&[row], json, color));
+    }
     if words.iter().all(|word| search::is_code(word)) {
-        let (mut rows, mut unknown) = (Vec::new(), false);
-        for word in words {
-            match find(word) {
-                Ok(row) => rows.push(row),
-                Err(_) => {
-                    unknown = true;
-                    report_unknown(word);
-                }
-            }
+        let rows: Vec<_> = words.iter().map(|word| find(word).map_err(|_| *word)).collect();
+        let unknown: Vec<String> = rows.iter().filter_map(|row| row.err()).map(unknown_code).collect();
+        if !unknown.is_empty() {
+            return Err(unknown.join("error: "));
         }
-        return if unknown { Err(2) } else { Ok(page::pages(&rows, json, color)) };
+        return Ok(page::pages(&rows.into_iter().flatten().collect::<Vec<_>>(), json, color));
     }
     if let Some(rows) = search::family(&topic) {
         return Ok(page::rows(&rows, json));
     }
     match search::by_words(&topic).as_slice() {
-        [] => {
-            eprintln!("error: no diagnostic matches `{}`", visible(&topic));
-            match search::nearest_word(&topic) {
-                Some(near) => eprintln!("  help: did you mean `{near}`?"),
-                None => eprintln!("  help: use other words; `harn explain` lists all codes"),
-            }
-            Err(2)
-        }
+        [] => Err(no_match(&topic)),
         [row] if !json => Ok(page(row, color)),
         rows => Ok(page::rows(rows, json)),
     }
@@ -89,7 +90,7 @@ fn of_input(json: bool, color: bool) -> Result<String, i32> {
     for (code, count) in &found {
         match find(code) {
             Ok(row) => known.push((row, *count)),
-            Err(_) => report_unknown(code),
+            Err(_) => eprint!("error: {}", unknown_code(code)),
         }
     }
     if known.is_empty() {
@@ -115,13 +116,26 @@ fn of_input(json: bool, color: bool) -> Result<String, i32> {
     Ok(text)
 }
 
-/// Reports a code that is not in the catalogue, with those nearest to it.
-fn report_unknown(code: &str) {
-    eprintln!("error: unknown code `{}`", visible(code));
-    eprintln!("  help: the nearest codes are");
-    for row in search::nearest_codes(code) {
-        eprintln!("    {}  {}", row.code, row.title);
-    }
+/// Returns what to say about a code that is not in the catalogue: those nearest to it.
+fn unknown_code(code: &str) -> String {
+    format!("unknown code `{}`\n  help: the nearest codes are\n{}", visible(code), listed(&search::nearest_codes(code)))
+}
+
+/// Returns what to say about words that no row contains.
+fn no_match(topic: &str) -> String {
+    let help = match search::nearest_word(topic) {
+        Some(near) => {
+            let rows = search::by_words(&near);
+            let first = &rows[..rows.len().min(search::MAX_NEAR)];
+            format!("did you mean `{near}`?\n{}", listed(first))
+        }
+        None => "use other words; `harn explain` lists all codes\n".to_owned(),
+    };
+    format!("no diagnostic matches `{}`\n  help: {help}", visible(topic))
+}
+
+fn listed(rows: &[&Code]) -> String {
+    rows.iter().map(|row| format!("    {}  {}\n", row.code, row.title)).collect()
 }
 
 #[cfg(test)]

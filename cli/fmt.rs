@@ -1,9 +1,10 @@
-//! `harn fmt PATH…`: formats scripts, or shows which are not formatted.
+//! `harn fmt [PATH…]`: formats scripts, or shows which are not formatted.
 
 use crate::console::Console;
 use crate::difference::difference;
 use crate::parallel::in_parallel;
 use crate::progress::ProgressLine;
+use crate::project::{NAME_A_PATH, or_project};
 use crate::report::{Format, show, visible};
 use crate::script::Script;
 use crate::stdout;
@@ -17,8 +18,8 @@ use stdlib::{Diagnostic, Project};
 #[derive(clap::Args)]
 pub(crate) struct FmtArgs {
     /// Scripts to format; a folder means all Harn scripts in it that `.gitignore` does not exclude; `-` formats
-    /// standard input to standard output
-    #[arg(required = true, value_name = "PATH")]
+    /// standard input to standard output [default: the folder of the project]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only list the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
@@ -54,7 +55,10 @@ enum FormatOutcome {
 }
 
 /// All scripts are formatted, whatever is wrong with the first.
-pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
+pub(crate) fn run(mut args: FmtArgs, console: &Console) -> i32 {
+    let without_path = args.paths.is_empty();
+    args.paths = or_project(args.paths);
+    let args = &args;
     if let Some(code) = Script::refuse_stdin_twice(&args.paths, console) {
         return code;
     }
@@ -70,6 +74,7 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> i32 {
             Ok(found) => scripts.extend(found),
             Err(diagnostic) => {
                 failed += 1;
+                let diagnostic = if without_path { diagnostic.help(NAME_A_PATH) } else { diagnostic };
                 show(&*console.output, &[diagnostic], Format::Text);
             }
         }

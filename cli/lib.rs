@@ -27,9 +27,11 @@ mod man;
 mod mcp;
 mod new;
 mod otel;
+mod pager;
 mod parallel;
 mod preview;
 mod progress;
+mod project;
 mod repl;
 mod report;
 mod run;
@@ -149,10 +151,10 @@ pub fn main() -> ExitCode {
     let console = Console::of_process();
     ExitCode::from(exit_code(match command {
         Command::Run(Lazy(args)) => run::run(args, &console),
-        Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Check(Lazy(args)) => check::run(args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
         Command::Eval(Lazy(args)) => eval::run(&args, &console),
-        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(args, &console),
         Command::New(Lazy(args)) => new::run(&args),
         Command::Preview(Lazy(args)) => preview::run(args, &console),
         Command::Explain(Lazy(args)) => explain::run(&args),
@@ -200,9 +202,9 @@ pub fn capture(line: impl IntoIterator<Item = OsString>) -> Result<CaptureResult
     let console = Console::captured(output.clone());
     let code = match Cli::try_parse_from(line).map_err(|error| error.to_string())?.command {
         Command::Run(Lazy(args)) => run::run(args, &console),
-        Command::Check(Lazy(args)) => check::run(&args, &console),
+        Command::Check(Lazy(args)) => check::run(args, &console),
         Command::Test(Lazy(args)) => test::run(args, &console),
-        Command::Fmt(Lazy(args)) => fmt::run(&args, &console),
+        Command::Fmt(Lazy(args)) => fmt::run(args, &console),
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         _ => return Err("only `run`, `check`, `test`, `fmt` and `dis` can be captured".to_owned()),
     };

@@ -1,9 +1,10 @@
 //! The live view of `harn run`: the text of running loops as it arrives, and a status row, on
 //! standard error, apart from the script's own output.
 //!
-//! - `view`: what is seen of the loops. `screen`: the rows at the foot of the terminal. `clean`: text that a terminal does
+//! - `view`: what is seen of the loops. `answer`: text that the script may print itself. `screen`: the rows at the foot of the terminal. `clean`: text that a terminal does
 //!   not obey.
 
+mod answer;
 mod clean;
 mod screen;
 mod view;
@@ -58,8 +59,9 @@ impl LiveView {
         }
         let cursor = is_terminal && std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
         let able = ScreenSupport { cursor, color: cursor && wants_color(&error) };
-        let view = Arc::new(Mutex::new(View::new(able)));
-        Some(Self { view, shared: is_terminal && std::io::stdout().is_terminal() })
+        let shared = is_terminal && std::io::stdout().is_terminal();
+        let view = Arc::new(Mutex::new(View::new(able, shared)));
+        Some(Self { view, shared })
     }
 
     /// Returns the observer of the loops.
@@ -85,10 +87,10 @@ impl LiveView {
         Rc::new(PrintBetweenRows { view: self.view.clone(), shared: self.shared })
     }
 
-    /// Takes the rows away; what was left of a line is printed.
-    pub(crate) fn end(&self) {
+    /// Takes the rows away; what was left of a line is printed. An answer that `text` contains is left to it.
+    pub(crate) fn end_before(&self, text: &str) {
         let mut view = lock(&self.view);
-        write(&view.end());
+        write(&view.end(text));
     }
 }
 
@@ -134,7 +136,7 @@ impl PrintBetweenRows {
         if !on_screen {
             return print(&Terminal);
         }
-        write(&view.before_print());
+        write(&view.before_print(text));
         let printed = print(&Terminal);
         write(&view.after_print(text, columns()));
         printed

@@ -25,8 +25,25 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 /// The variables that hold the filter; the first one that is set counts.
 const VARIABLES: [&str; 2] = ["HARN_LOG", "RUST_LOG"];
 
-/// The crates that a filter without a target is about. Libraries may log what is sent, so they must be named.
-const CRATES: [&str; 7] = ["cli", "lsp", "serve", "stdlib", "providers", "runtime", "telemetry"];
+/// The crates of the workspace, which a filter without a target is about. Libraries may log what is sent, so they must be
+/// named.
+const CRATES: [&str; 15] = [
+    "a2a",
+    "cli",
+    "fmt",
+    "harn",
+    "hub",
+    "jsonrpc",
+    "lang",
+    "lsp",
+    "mcp",
+    "providers",
+    "runtime",
+    "serve",
+    "stdlib",
+    "telemetry",
+    "testing",
+];
 
 /// The maximum number of waiting lines; more are dropped and counted.
 const WAITING: usize = 1024;
@@ -229,6 +246,19 @@ mod tests {
         assert!(!found.would_enable("agent_client_protocol", &Level::ERROR));
         assert!(found.would_enable("hyper::proto", &Level::WARN));
         assert!(!found.would_enable("hyper::proto", &Level::INFO));
+    }
+
+    #[test]
+    fn the_logged_crates_are_those_of_the_workspace() {
+        let manifest = include_str!("../Cargo.toml");
+        let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).expect("the members");
+        let mut members: Vec<&str> = members.split('"').skip(1).step_by(2).chain(["harn"]).collect();
+        members.sort_unstable();
+        assert_eq!(CRATES.to_vec(), members);
+        let usual = of_level(LevelFilter::INFO);
+        for name in members {
+            assert!(usual.would_enable(&format!("{name}::module"), &Level::ERROR), "{name}");
+        }
     }
 
     #[test]

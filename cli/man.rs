@@ -1,14 +1,18 @@
-//! `harn man [COMMAND]`: the manual pages of the command.
+//! `harn man [COMMAND]`: the manual pages of the command, as text on a terminal and in roff elsewhere.
 
-use crate::report::visible;
+mod text;
+
+use crate::pager;
+use crate::report::{visible, wants_color};
 use crate::stdout;
 use clap::Command;
 use clap_mangen::Man;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct ManArgs {
-    /// Command whose page is printed, for example `run` or `serve acp` [default: the page of harn itself]
+    /// Command whose page is shown, for example `run` or `serve acp` [default: the page of harn itself]
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     command: Vec<String>,
     /// Write the pages of all commands to this folder, which is created if necessary
@@ -38,9 +42,22 @@ pub(crate) fn run(args: &ManArgs, mut tree: Command) -> i32 {
         command = next;
     }
     match page(command) {
-        Ok(page) => stdout::exit_code(stdout::print(&page), 0),
+        Ok(page) => stdout::exit_code(show(&page), 0),
         Err(error) => failed("standard output", &error),
     }
+}
+
+/// The most columns of a page on a terminal.
+const WIDEST: usize = 100;
+
+/// Shows a page as text on a terminal, and prints it in roff elsewhere.
+fn show(page: &str) -> std::io::Result<()> {
+    let out = std::io::stdout();
+    if !out.is_terminal() {
+        return stdout::print(page);
+    }
+    let columns = terminal_size::terminal_size_of(&out).map_or(80, |(width, _)| usize::from(width.0));
+    pager::show(&text::text(page, columns.clamp(40, WIDEST), wants_color(&out)))
 }
 
 /// Returns the page of one command in roff.

@@ -213,7 +213,7 @@ impl Session {
             return None;
         }
         if let Some(live) = &self.recipe.live {
-            live.end();
+            live.end_before(value.as_deref().unwrap_or_default());
         }
         self.pieces += 1;
         let typed = std::mem::take(&mut self.typed);

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use std::io::IsTerminal;
+use std::rc::Rc;
 use stdlib::{Diagnostic, Output, shown, to_json};
 
 /// The format of printed diagnostics.
@@ -12,6 +13,33 @@ pub(crate) enum Format {
     Text,
     /// One JSON object per line
     Json,
+}
+
+impl Format {
+    /// Returns the output of a run that prints its diagnostics in this format while it runs.
+    pub(crate) fn of_run(self, to: &Rc<dyn Output>) -> Rc<dyn Output> {
+        match self {
+            Self::Text => to.clone(),
+            Self::Json => Rc::new(JsonDiagnostics(to.clone())),
+        }
+    }
+}
+
+/// An output whose diagnostics are lines of JSON.
+struct JsonDiagnostics(Rc<dyn Output>);
+
+impl Output for JsonDiagnostics {
+    fn out(&self, text: &str) -> std::io::Result<()> {
+        self.0.out(text)
+    }
+
+    fn err(&self, text: &str) {
+        self.0.err(text);
+    }
+
+    fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.0.err(&format!("{}\n", to_json(diagnostic)));
+    }
 }
 
 /// Prints diagnostics to standard error, where they do not mix with what a script prints.

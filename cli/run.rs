@@ -1,5 +1,5 @@
-//! `harn run FILE`: runs a script. `harn run -` reads it from standard input, `harn run -e CODE` takes it from the command
-//! line.
+//! `harn run [FILE]`: runs a script, or the main file of the project. `harn run -` reads it from standard input, and
+//! `harn run -e CODE` takes it from the command line.
 
 use crate::console::Console;
 use crate::interrupt;
@@ -7,6 +7,7 @@ use crate::limits::{Limits, pack};
 use crate::live::{LiveMode, LiveView};
 use crate::log::{self, LogFormat};
 use crate::otel::{self, Otel};
+use crate::project::main_file;
 use crate::report::{Format, show};
 use crate::script::Script;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
@@ -16,8 +17,7 @@ use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunArgs {
-    /// Script to run; `-` reads it from standard input
-    #[arg(required_unless_present = "code")]
+    /// Script to run; `-` reads it from standard input [default: `main.harn` or `main.rhai` in the folder of the project]
     file: Option<PathBuf>,
     /// Run this text instead of a file
     #[arg(short = 'e', long = "eval", value_name = "CODE", allow_hyphen_values = true)]
@@ -71,15 +71,19 @@ impl RunArgs {
     }
 
     /// Takes the script's source and its arguments out of the options.
-    fn script(&mut self) -> (Script, Vec<String>) {
+    ///
+    /// # Errors
+    /// Returns a message if no script is named and the project has no main file.
+    fn script(&mut self) -> Result<(Script, Vec<String>), String> {
         let mut args = std::mem::take(&mut self.args);
         let file = self.file.take();
         match (self.code.take(), file) {
             (Some(text), file) => {
                 args.splice(0..0, file.map(|first| first.to_string_lossy().into_owned()));
-                (Script::Code { text, rhai: self.rhai }, args)
+                Ok((Script::Code { text, rhai: self.rhai }, args))
             }
-            (None, file) => (Script::named(file.unwrap_or_default(), self.rhai), args),
+            (None, Some(file)) => Ok((Script::named(file, self.rhai), args)),
+            (None, None) => Ok((Script::File(main_file()?), args)),
         }
     }
 }
@@ -91,7 +95,13 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
         Ok(guard) => guard,
         Err(why) => return log::refuse(&why),
     };
-    let (script, script_args) = args.script();
+    let (script, script_args) = match args.script() {
+        Ok(script) => script,
+        Err(missing) => {
+            output.err(&missing);
+            return 2;
+        }
+    };
     let from_stdin = matches!(script, Script::Stdin { .. });
     let refuse = |found: &[Diagnostic]| {
         show(output, found, args.format);
@@ -114,7 +124,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     options.packs.extend(args.packs.into_iter().map(PackSpec::plain));
     let watcher = if console.owns_process { LiveView::new(args.live, args.format) } else { None };
     let interrupt = console.owns_process.then(interrupt::listen);
-    let printed = console.output.clone();
+    let printed = args.format.of_run(&console.output);
     let mut options =
         RunOptions { task: args.task, args: script_args, interrupt, output: printed, from_stdin, ..options };
     let recording = match (&args.record, &args.replay) {
@@ -132,7 +142,7 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     };
     let ran = Engine::new(options).run(&source);
     if let Some(watcher) = &watcher {
-        watcher.end();
+        watcher.end_before("");
     }
     if let Some(exporting) = exporting {
         exporting.end();

@@ -1,8 +1,9 @@
-//! `harn test PATH…`: runs the tests of scripts.
+//! `harn test [PATH…]`: runs the tests of scripts.
 
 use crate::console::Console;
 use crate::limits::RunBounds;
 use crate::progress::ProgressLine;
+use crate::project::or_project;
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
 use crate::watch::watch;
@@ -20,7 +21,8 @@ use testing::{
 #[derive(clap::Args)]
 pub(crate) struct TestArgs {
     /// Files with tests; folders, for their files `…_test.harn` and other scripts with tests that `.gitignore` does not exclude
-    #[arg(value_name = "PATH", default_value = ".")]
+    /// [default: the folder of the project]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Run only the tests whose name, or whose file and name as `FILE > NAME`, contains this text; can be repeated
     #[arg(long, value_name = "TEXT")]
@@ -81,6 +83,7 @@ const SEED: u64 = 1;
 
 pub(crate) fn run(mut args: TestArgs, console: &Console) -> i32 {
     args.bounds.seed.get_or_insert(SEED);
+    args.paths = or_project(args.paths);
     if args.review {
         return review(&args, console);
     }

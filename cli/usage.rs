@@ -329,8 +329,6 @@ fn for_value(value: &str, words: &[&str]) -> Vec<String> {
 /// Returns tips for a command without its argument.
 fn for_missing(words: &[&str]) -> Vec<String> {
     match words.first() {
-        Some(&"run") => vec!["name a script, for example `harn run main.harn`; `-` reads standard input".to_owned()],
-        Some(&name @ ("check" | "fmt")) => vec![format!("`harn {name} .` means all scripts in this folder")],
         Some(&"eval") => vec!["`harn eval` compares variants of reminders; to run code, use `harn run -e`".to_owned()],
         _ => Vec::new(),
     }

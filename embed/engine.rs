@@ -143,13 +143,13 @@ impl Engine {
 
     /// A failure of an agent loop that the script ignored is an error, too.
     fn ended(&self, result: Result<Value, Box<Raise>>) -> Result<Value, Error> {
-        let unread = self.inner.take_unread_failures();
+        let unhandled = self.inner.take_unhandled_failures();
         match result {
-            Ok(value) if unread.is_empty() => Ok(value),
-            Ok(_) => Err(Error::Runtime(unread)),
+            Ok(value) if unhandled.is_empty() => Ok(value),
+            Ok(_) => Err(Error::Runtime(unhandled)),
             Err(raise) => match raise.why {
                 Why::Exit(code) => Err(Error::Exit(code)),
-                _ => Err(Error::Runtime(std::iter::once(raise.to_diagnostic()).chain(unread).collect())),
+                _ => Err(Error::Runtime(std::iter::once(raise.to_diagnostic()).chain(unhandled).collect())),
             },
         }
     }
@@ -246,8 +246,10 @@ mod tests {
         engine.register("broken", |_: Value| Err::<String, _>("down")).unwrap();
         let error = engine.run("let r = agent_loop(\"a\", \"b\", {llm_caller: broken})\nr.text").unwrap_err();
         assert!(matches!(error, Error::Runtime(_)), "{error:?}");
-        let status = engine.run("agent_loop(\"a\", \"b\", {llm_caller: broken}).status").unwrap();
-        assert_eq!(status.as_str(), Some("error"));
+        let status = engine.run("agent_loop(\"a\", \"b\", {llm_caller: broken}).status");
+        assert!(matches!(status, Err(Error::Runtime(_))), "{status:?}");
+        let reason = engine.run("agent_loop(\"a\", \"b\", {llm_caller: broken}).stop_reason").unwrap();
+        assert_eq!(reason.as_str(), Some("error"));
     }
 
     #[test]

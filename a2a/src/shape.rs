@@ -2,6 +2,7 @@
 //!
 //! - Reading: `document` reads with serde what `incoming` defines, from the types in `value`; `error` says what does not fit. `send`
 //!   has the bounds of messages.
+//!   `tolerant` reads what peers of later versions write.
 //! - Writing: `outgoing` writes the model, with `fields` and `key`.
 //! - `v1_0`, `v0_3`: what each version spells in its own way, a `spelling`; `tagged`: the parts of 0.3; `word`: states and roles.
 
@@ -22,6 +23,7 @@ mod outgoing;
 mod send;
 mod spelling;
 mod tagged;
+mod tolerant;
 mod v0_3;
 mod v1_0;
 mod value;

@@ -45,7 +45,7 @@ impl Client {
     async fn write(&mut self, body: &str) {
         let head = format!(
             "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nA2A-Version: 1.0\r\n\
-             A2A-Extensions: urn:harn:ext:reminders:1\r\nContent-Length: {}\r\n\r\n",
+             A2A-Extensions: urn:harn:ext:reminders:1#notifications\r\nContent-Length: {}\r\n\r\n",
             self.at,
             body.len()
         );

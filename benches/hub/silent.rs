@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hub::broker::{BrokerOptions, Caller, Command};
+use hub::broker::{BrokerOptions, Caller, Command, Register};
 use hub::{DeliveryOrder, EventSubscription, Hub, SubscribeRequest, SubscriptionKind};
 
 use crate::options::Options;
@@ -44,6 +44,12 @@ pub(crate) fn run(options: &Options) -> bool {
 /// Returns the 99th percentile of the time from a publish to its delivery, in milliseconds.
 fn delay(silent: usize) -> f64 {
     let hub = Hub::memory(BrokerOptions::default());
+    let names = (0..silent).map(|place| format!("s{place}")).chain((0..READERS).map(|place| format!("r{place}")));
+    crate::block_on(async {
+        for agent_id in names {
+            must(&hub, Command::Register(Register { agent_id, ..Register::default() })).await;
+        }
+    });
     let quiet: Vec<EventSubscription> = (0..silent).map(|place| subscribe(&hub, &format!("s{place}"))).collect();
     let sent = Rc::new(RefCell::new(Vec::new()));
     let times = Rc::new(RefCell::new(Vec::new()));

@@ -48,7 +48,8 @@ static NOTES: &[CommandNote] = &[
     },
     CommandNote {
         code: RunCode::Denied.code(),
-        text: "A capability is denied by `--deny`, by `deny` in `harn.toml`, or in a preview if `--allow` does not name it.",
+        text: "A capability is denied by `--deny`, by `deny` in `harn.toml`, or in a preview if `--allow` does not name it. The \
+               script below fails in a run with `--deny process`.",
         example: Some(ExampleScripts {
             fails: "println(exec(\"date\").stdout)\n",
             mended: "let date = try { exec(\"date\").stdout }\nprintln(unwrap_or(date, \"unknown\"))\n",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use stdlib::Code;
 
 /// The most codes that are offered for an unknown one.
-const MAX_NEAR: usize = 3;
+pub(super) const MAX_NEAR: usize = 3;
 
 /// Words that nearly every text contains.
 const COMMON: [&str; 16] =
@@ -22,8 +22,11 @@ pub(crate) fn find(written: &str) -> Result<&'static Code, &'static str> {
     }
 }
 
-/// Returns the code in capitals, with `HARN-` at its start.
+/// Returns the code that a word means, in whatever case and with whatever separators it is written.
 fn whole_code(written: &str) -> String {
+    if let Some(code) = code_of_family(written) {
+        return code;
+    }
     let mut code = written.trim().to_ascii_uppercase();
     if !code.starts_with("HARN-") {
         code.insert_str(0, "HARN-");
@@ -39,8 +42,44 @@ fn whole_code(written: &str) -> String {
     }
 }
 
+/// Returns the code of a known family: `rmd5`, `rmd-005`, `HARN_RMD_005`, and `HARN-RMD-0O5`, in which a letter looks like the
+/// digit that was meant.
+fn code_of_family(written: &str) -> Option<String> {
+    let letters: String = written.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect();
+    let letters = letters.strip_prefix("HARN").unwrap_or(&letters);
+    let looks_alike = |family: &&str| {
+        let start = letters.get(..family.len()).map(|start| start.chars().map(shape));
+        start.is_some_and(|start| start.eq(family.chars().map(shape)))
+    };
+    // `LIM` and `LLM` look alike, and each means itself.
+    let exact = families().into_iter().find(|family| letters.starts_with(family));
+    let family = exact.or_else(|| families().into_iter().find(looks_alike))?;
+    let written = &letters[family.len()..];
+    let number: String = written.chars().map(|c| if shape(c) == 'O' { '0' } else { one(c) }).collect();
+    let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    // `typo` is a word.
+    (is_number && written.contains(|c: char| c.is_ascii_digit())).then(|| format!("HARN-{family}-{number:0>3}"))
+}
+
+/// Returns a character that stands for those which look alike.
+const fn shape(c: char) -> char {
+    match c {
+        '0' => 'O',
+        '1' | 'L' => 'I',
+        other => other,
+    }
+}
+
+/// Returns the digit 1 for the letters that look like it.
+const fn one(c: char) -> char {
+    if shape(c) == 'I' { '1' } else { c }
+}
+
 /// Returns whether a word has the form of a code: it begins with `HARN-` or with a family, and ends in a number.
 pub(super) fn is_code(word: &str) -> bool {
+    if code_of_family(word).is_some() {
+        return true;
+    }
     let written = word.trim().to_ascii_uppercase();
     let Some((family, number)) = written.strip_prefix("HARN-").unwrap_or(&written).rsplit_once('-') else {
         return false;
@@ -139,13 +178,16 @@ impl SearchText {
         Self { code, head, meaning: notes::meaning(code).to_lowercase(), script }
     }
 
-    /// Returns how well a word fits; 0 if the row does not contain it.
+    /// Returns how well a word, or one that means the same here, fits; 0 if the row contains none of them.
     fn score(&self, word: &str) -> u64 {
-        score_in(&self.head, word) * 4 + score_in(&self.meaning, word) * 2 + score_in(&self.script, word)
+        let score = |word: &&str| {
+            score_in(&self.head, word) * 4 + score_in(&self.meaning, word) * 2 + score_in(&self.script, word)
+        };
+        alike(word).map(|word| score(&word)).max().unwrap_or(0)
     }
 
     fn explains(&self, word: &str) -> bool {
-        score_in(&self.head, word) > 0 || score_in(&self.meaning, word) > 0
+        alike(word).any(|word| score_in(&self.head, word) > 0 || score_in(&self.meaning, word) > 0)
     }
 
     fn words(&self) -> Vec<String> {
@@ -153,6 +195,33 @@ impl SearchText {
         let texts = [&self.head, &self.meaning];
         texts.iter().flat_map(|text| text.split(|c| !part_of_word(c))).map(str::to_owned).collect()
     }
+}
+
+/// Words that people search for, and the word of the catalogue.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("arity", "arguments"),
+    ("forbidden", "denied"),
+    ("identifier", "name"),
+    ("infinite", "nested"),
+    ("nonexistent", "unknown"),
+    ("null", "nil"),
+    ("oom", "memory"),
+    ("paren", "bracket"),
+    ("parenthesis", "bracket"),
+    ("permission", "capability"),
+    ("recursion", "nested"),
+    ("symbol", "name"),
+    ("undeclared", "unknown"),
+    ("undefined", "unknown"),
+    ("unresolved", "unknown"),
+    ("unterminated", "unclosed"),
+    ("variable", "name"),
+];
+
+/// Returns a word, and those of the catalogue that mean the same.
+fn alike(word: &str) -> impl Iterator<Item = &str> {
+    let synonyms = SYNONYMS.iter().filter(move |(written, _)| *written == word).map(|(_, known)| *known);
+    std::iter::once(word).chain(synonyms)
 }
 
 /// Returns 3 for a whole word, 2 for the start of one, 1 for another part, 0 if the text does not contain it.
@@ -179,16 +248,24 @@ mod tests {
     fn a_code_is_found_in_any_case_and_without_its_family_prefix() {
         assert_eq!(find("harn-nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
         assert_eq!(find("nam-001").map(|row| row.code), Ok("HARN-NAM-001"));
-        assert_eq!(find("rmd-6").map(|row| row.code), Ok("HARN-RMD-006"));
+        for written in ["rmd-6", "rmd006", "Rmd6", "HARN_RMD_006", "harn rmd 6", "HARN-RMD-OO6", "[HARN-RMD-006]:"] {
+            assert_eq!(find(written).map(|row| row.code), Ok("HARN-RMD-006"), "{written}");
+        }
+        for row in catalogue() {
+            assert_eq!(find(row.code).map(|found| found.code), Ok(row.code));
+        }
+        assert_eq!(find("nam-0O1").map(|row| row.code), Ok("HARN-NAM-001"));
+        assert_eq!(find("RUN-0l0").map(|row| row.code), Ok("HARN-RUN-010"));
+        assert_eq!(find("lO-004").map(|row| row.code), Ok("HARN-IO-004"));
         assert_eq!(find("HARN-NAN-001").map(|row| row.code), Err("HARN-NAM-001"));
     }
 
     #[test]
     fn words_that_have_the_form_of_a_code_are_codes() {
-        for word in ["HARN-RMD-005", "rmd-005", "harn-xyz-1", "HARN-RMD-5"] {
+        for word in ["HARN-RMD-005", "rmd-005", "harn-xyz-1", "HARN-RMD-5", "rmd005", "RMD5", "a2a101"] {
             assert!(is_code(word), "{word}");
         }
-        for word in ["rmd", "HARN-RMD", "utf-8", "--max-memory", "", "-", "HARN-"] {
+        for word in ["rmd", "HARN-RMD", "typo", "utf-8", "--max-memory", "", "-", "HARN-"] {
             assert!(!is_code(word), "{word}");
         }
     }
@@ -208,6 +285,8 @@ mod tests {
         let found = codes("ttl turns");
         assert!(found.first().is_some_and(|code| code.starts_with("HARN-RMD-")), "{found:?}");
         assert_eq!(codes("xylophone"), Vec::<&str>::new());
+        assert_eq!(codes("undefined variable").first(), Some(&"HARN-NAM-001"));
+        assert_eq!(codes("unterminated string").first(), Some(&"HARN-LEX-002"));
         assert_eq!(codes("denied").first(), Some(&"HARN-RUN-014"));
         // Rows that only use a word in a script come if no row explains it.
         let deadline = by_words("deadline");

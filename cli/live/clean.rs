@@ -8,6 +8,24 @@ pub(super) fn one_line(text: &str) -> String {
     text.chars().filter_map(|c| if c == '\n' { Some(' ') } else { shown(c) }).collect()
 }
 
+/// A whole text in rows of at most so many columns, broken between words. All but the first are indented.
+pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    const INDENT: usize = 2;
+    // Wider rows cannot be counted.
+    let most = most.clamp(1, 1 << 20);
+    let mut rows: Vec<String> = Vec::new();
+    for line in text.split('\n') {
+        let mut lines = LineWrapper::default();
+        let mut parts = lines.take(line, most.saturating_sub(INDENT).max(1));
+        parts.extend(lines.end());
+        for part in parts {
+            let part = part.trim_end();
+            rows.push(if rows.is_empty() { part.to_owned() } else { format!("{:INDENT$}{part}", "") });
+        }
+    }
+    rows
+}
+
 /// Columns of a text that was cleaned.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()

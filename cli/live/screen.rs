@@ -1,4 +1,4 @@
-//! The rows at the foot of the terminal: the line that is coming in, and the status. They are wiped before anything else is
+//! The rows at the foot of the terminal: the text that is not printed yet, and the status. They are wiped before anything else is
 //! printed and drawn again behind it.
 
 use super::clean::cut;
@@ -21,20 +21,21 @@ pub(super) struct Screen {
     drawn: usize,
     /// The script's own output has ended in the middle of a line.
     open: bool,
-    coming: String,
+    /// Rows of text that may still change.
+    coming: Vec<String>,
     status: String,
 }
 
 impl Screen {
     /// Creates a screen with nothing drawn.
     pub(super) fn new(able: ScreenSupport) -> Self {
-        Self { able, drawn: 0, open: false, coming: String::new(), status: String::new() }
+        Self { able, drawn: 0, open: false, coming: Vec::new(), status: String::new() }
     }
 
     /// Sets the texts of the rows; an empty status hides its row. Returns whether anything changed.
-    pub(super) fn set(&mut self, coming: &str, status: &str) -> bool {
+    pub(super) fn set(&mut self, coming: Vec<String>, status: &str) -> bool {
         let changed = self.coming != coming || self.status != status;
-        coming.clone_into(&mut self.coming);
+        self.coming = coming;
         status.clone_into(&mut self.status);
         changed
     }
@@ -44,6 +45,11 @@ impl Screen {
         for row in 0..std::mem::take(&mut self.drawn) {
             out.push_str(if row == 0 { "\r\x1b[2K" } else { "\x1b[1A\x1b[2K" });
         }
+    }
+
+    /// Returns whether rows can be drawn and taken away again.
+    pub(super) const fn has_rows(&self) -> bool {
+        self.able.cursor
     }
 
     /// Prints a line above the rows, which must be wiped.
@@ -67,18 +73,23 @@ impl Screen {
 
     /// Draws the rows again, unless a line of the script is open: it may go on.
     pub(super) fn draw(&mut self, columns: usize, out: &mut String) {
-        if !self.able.cursor || self.open || self.status.is_empty() {
+        if !self.able.cursor || self.open {
             return;
         }
         // The last column stays free: some terminals would go on in the next row.
         let most = columns.saturating_sub(1);
-        if !self.coming.is_empty() {
-            let _ = writeln!(out, "{}", cut(&self.coming, most));
+        for row in &self.coming {
+            let between = if self.drawn == 0 { "" } else { "\n" };
+            let _ = write!(out, "{between}{}", cut(row, most));
             self.drawn += 1;
         }
-        let status = cut(&self.status, most);
-        let _ = if self.able.color { write!(out, "\x1b[2m{status}\x1b[0m") } else { write!(out, "{status}") };
-        self.drawn += 1;
+        if !self.status.is_empty() {
+            let between = if self.drawn == 0 { "" } else { "\n" };
+            let status = cut(&self.status, most);
+            let (dim, plain) = if self.able.color { ("\x1b[2m", "\x1b[0m") } else { ("", "") };
+            let _ = write!(out, "{between}{dim}{status}{plain}");
+            self.drawn += 1;
+        }
     }
 }
 
@@ -87,6 +98,10 @@ mod tests {
     use super::*;
 
     const PLAIN: ScreenSupport = ScreenSupport { cursor: true, color: false };
+
+    fn rows(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
 
     fn step(screen: &mut Screen, change: impl FnOnce(&mut Screen, &mut String)) -> String {
         let mut out = String::new();
@@ -99,24 +114,26 @@ mod tests {
     #[test]
     fn rows_are_wiped_before_a_line_and_drawn_behind_it() {
         let mut screen = Screen::new(PLAIN);
-        screen.set("", "turn 1");
+        screen.set(rows(&[]), "turn 1");
         assert_eq!(step(&mut screen, |_, _| {}), "turn 1");
-        screen.set("hello wor", "turn 1");
+        screen.set(rows(&["hello wor"]), "turn 1");
         assert_eq!(step(&mut screen, |_, _| {}), "\r\x1b[2Khello wor\nturn 1");
-        screen.set("", "turn 1");
+        screen.set(rows(&[]), "turn 1");
         assert_eq!(
             step(&mut screen, |screen, out| screen.line("", "hello world", out)),
             "\r\x1b[2K\x1b[1A\x1b[2Khello world\nturn 1"
         );
-        screen.set("", "");
-        assert_eq!(step(&mut screen, |_, _| {}), "\r\x1b[2K");
+        screen.set(rows(&["kept", "rows"]), "");
+        assert_eq!(step(&mut screen, |_, _| {}), "\r\x1b[2Kkept\nrows");
+        screen.set(rows(&[]), "");
+        assert_eq!(step(&mut screen, |_, _| {}), "\r\x1b[2K\x1b[1A\x1b[2K");
         assert_eq!(step(&mut screen, |_, _| {}), "");
     }
 
     #[test]
     fn an_open_line_of_the_script_is_left_alone_until_text_comes() {
         let mut screen = Screen::new(PLAIN);
-        screen.set("", "turn 1");
+        screen.set(rows(&[]), "turn 1");
         screen.printed("working…");
         assert_eq!(step(&mut screen, |_, _| {}), "");
         assert_eq!(step(&mut screen, |screen, out| screen.line("a", "text", out)), "\na | text\nturn 1");
@@ -127,15 +144,15 @@ mod tests {
     #[test]
     fn rows_are_as_wide_as_the_terminal_at_most() {
         let mut screen = Screen::new(PLAIN);
-        screen.set("", "a status that is much too long");
+        screen.set(rows(&[]), "a status that is much too long");
         assert_eq!(step(&mut screen, |_, _| {}), "a status that is mu");
         let mut narrow = Screen::new(PLAIN);
-        narrow.set("coming", "status");
+        narrow.set(rows(&["coming"]), "status");
         let mut out = String::new();
         narrow.draw(5, &mut out);
         assert_eq!(out, "comi\nstat");
         let mut dumb = Screen::new(ScreenSupport { cursor: false, color: false });
-        dumb.set("coming", "status");
+        dumb.set(rows(&["coming"]), "status");
         assert_eq!(step(&mut dumb, |screen, out| screen.line("", "whole", out)), "whole\n");
     }
 }

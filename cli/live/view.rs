@@ -1,12 +1,14 @@
 //! The view of the running loops, as lines and a status.
 
-use super::clean::{LineWrapper, cut, one_line};
+use super::answer::{HeldText, LastAnswer};
+use super::clean::{LineWrapper, cut, one_line, wrapped};
 use super::screen::{Screen, ScreenSupport};
-use runtime::agent_loop::{LoopEvent, LoopObservation};
+use runtime::agent_loop::{LoopEvent, LoopObservation, LoopStatus};
 use runtime::hooks::event::ToolResult;
 use runtime::message::ToolCall;
 use runtime::model::Delta;
 use runtime::transcript::Transcript;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -15,6 +17,10 @@ use std::time::Instant;
 /// The columns that a reminder's name and a call's arguments may take.
 const NAME: usize = 60;
 const ARGUMENTS: usize = 60;
+/// The characters of the reason of a failed call.
+const REASON: usize = 4_000;
+/// The rows of text that is not printed yet.
+const COMING: usize = 6;
 
 /// A loop at work.
 #[derive(Default)]
@@ -29,9 +35,20 @@ struct LoopView {
     reminders: HashSet<Arc<str>>,
     /// A piece of the present answer has come.
     streaming: bool,
+    /// The text of the present turn, if the script may print it itself.
+    held: HeldText,
+    /// The loop works for the script itself, not for another loop.
+    is_outermost: bool,
 }
 
 impl LoopView {
+    /// Takes out the rows of the present turn that are not printed.
+    fn take_rows(&mut self) -> Vec<String> {
+        let mut rows = self.held.release();
+        rows.extend(self.lines.end());
+        rows
+    }
+
     /// Counts what is pending; the lines of the reminders that are new.
     fn new_reminders(&mut self, transcript: &Transcript) -> Vec<String> {
         self.pending = transcript.pending_count();
@@ -50,17 +67,26 @@ impl LoopView {
     }
 }
 
-/// The line of a tool call that has its result.
-fn tool_line(call: &ToolCall, result: &ToolResult) -> String {
+/// The lines of a tool call that has its result: one, or the whole reason of its failure in rows of so many columns.
+fn tool_lines(call: &ToolCall, result: &ToolResult, most: usize, wrap: bool) -> Vec<String> {
     let name = one_line(&call.name);
     let arguments = one_line(&call.arguments.to_json());
     let arguments = if arguments == "{}" { String::new() } else { format!(" {}", cut(&arguments, ARGUMENTS)) };
     if result.ok {
-        return format!("> {name}{arguments}");
+        let mut line = format!("> {name}{arguments}");
+        line.truncate(cut(&line, most).len());
+        return vec![line];
     }
-    let why = result.text.lines().next().unwrap_or_default();
-    let why = one_line(why.strip_prefix("error: ").unwrap_or(why));
-    format!("> {name}{arguments} failed: {why}")
+    let why = result.text.strip_prefix("error: ").unwrap_or(&result.text).trim();
+    wrapped(&format!("> {name}{arguments} failed: {}", start_of(why)), if wrap { most } else { usize::MAX })
+}
+
+/// A reason, cut if it is longer than a screen.
+fn start_of(why: &str) -> Cow<'_, str> {
+    match why.char_indices().nth(REASON) {
+        Some((end, _)) => format!("{}…", &why[..end]).into(),
+        None => why.into(),
+    }
 }
 
 /// The loops at work and the screen that shows them.
@@ -72,17 +98,23 @@ pub(super) struct View {
     begun: u32,
     /// Several were at work at once: until the last has ended each line says whose it is.
     several: bool,
+    /// The script prints to the same terminal, so what it prints itself is not shown here as well.
+    shared: bool,
+    /// Answers that the script may print.
+    answers: Vec<LastAnswer>,
     tokens: (u64, u64),
     since: Option<Instant>,
 }
 
 impl View {
-    pub(super) fn new(able: ScreenSupport) -> Self {
+    pub(super) fn new(able: ScreenSupport, shared: bool) -> Self {
         Self {
             screen: Screen::new(able),
             loops: BTreeMap::new(),
             begun: 0,
             several: false,
+            shared,
+            answers: Vec::new(),
             tokens: (0, 0),
             since: None,
         }
@@ -91,44 +123,70 @@ impl View {
     /// Takes in what is seen; what is to be written for it.
     pub(super) fn see(&mut self, sight: &LoopObservation<'_>, columns: usize) -> String {
         let id = sight.turn.session.id().as_ref();
+        let mut shown = Vec::new();
         if let LoopEvent::Began = sight.seen {
+            if self.loops.is_empty() {
+                // The script has had the time to print them.
+                self.answers.drain(..).for_each(|answer| shown.push((answer.name, answer.rows)));
+            }
             self.begin(id, sight);
         }
+        let (several, shared, wrap) = (self.several, self.shared, self.screen.has_rows());
         let Some(looping) = self.loops.get_mut(id) else { return String::new() };
         looping.iteration = sight.iteration;
-        let mut done = Vec::new();
+        let prefix = if several { super::clean::columns(&looping.name) + 3 } else { 0 };
+        let most = columns.saturating_sub(prefix + 1).max(1);
+        // The rows of the answer, and other lines after them.
+        let (mut rows, mut lines) = (Vec::new(), Vec::new());
+        let mut goes_on = true;
         match sight.seen {
             LoopEvent::Asked => {
-                done = sight.turn.session.with(|s| looping.new_reminders(&s.transcript));
+                lines = sight.turn.session.with(|s| looping.new_reminders(&s.transcript));
+                lines.iter_mut().for_each(|line| line.truncate(cut(line, most).len()));
                 looping.doing = "asking";
                 looping.streaming = false;
             }
             LoopEvent::Piece(Delta::Text(text)) => {
-                let prefix = if self.several { super::clean::columns(&looping.name) + 3 } else { 0 };
                 looping.doing = "";
                 looping.streaming = true;
-                done = looping.lines.take(text, columns.saturating_sub(prefix + 1).max(1));
+                rows = looping.lines.take(text, most);
+                if shared {
+                    looping.held.take(text, std::mem::take(&mut rows));
+                    rows = looping.held.overflow();
+                }
+                goes_on = false;
             }
-            LoopEvent::Piece(Delta::Reasoning(_)) => looping.doing = "thinking",
-            LoopEvent::Piece(Delta::Restart) => {
-                done.extend(looping.lines.end());
+            LoopEvent::Piece(Delta::Reasoning(_)) => {
+                looping.doing = "thinking";
+                goes_on = false;
+            }
+            LoopEvent::Piece(Delta::Restart { why }) => {
+                rows = looping.take_rows();
                 // A refusal, such as a 429, comes before the first piece.
-                done.push(match std::mem::take(&mut looping.streaming) {
-                    true => "(the response ended early; asking the model again)".to_owned(),
-                    false => "(the request failed; asking the model again)".to_owned(),
-                });
+                let what = match std::mem::take(&mut looping.streaming) {
+                    true => "the response ended early",
+                    false => "the request failed",
+                };
+                let colon = if why.is_empty() { "" } else { ": " };
+                let line = format!("({what}{colon}{}; asking the model again)", start_of(why));
+                lines = wrapped(&line, if wrap { most } else { usize::MAX });
             }
             LoopEvent::Began
             | LoopEvent::Piece(_)
             | LoopEvent::Interrupted { .. }
             | LoopEvent::ToolWanted { .. }
-            | LoopEvent::Delivered(_) => {}
-            LoopEvent::ToolAnswered { call, result } => done.push(tool_line(call, result)),
+            | LoopEvent::Delivered(_) => goes_on = false,
+            LoopEvent::ToolAnswered { call, result } => lines = tool_lines(call, result, most, wrap),
             LoopEvent::Answered { reply, .. } => {
                 self.tokens.0 += reply.usage.input_tokens;
                 self.tokens.1 += reply.usage.output_tokens;
-                done.extend(looping.lines.end());
+                let last = looping.lines.end();
+                match shared {
+                    true => last.into_iter().for_each(|row| looping.held.push(row)),
+                    false => rows.extend(last),
+                }
                 looping.doing = "";
+                goes_on = false;
             }
             LoopEvent::ToolBegan(call) => looping.tools.push(one_line(&call.name)),
             LoopEvent::ToolEnded(call) => {
@@ -136,25 +194,46 @@ impl View {
                 if let Some(at) = looping.tools.iter().position(|tool| *tool == name) {
                     looping.tools.remove(at);
                 }
+                goes_on = false;
             }
             LoopEvent::Idle => looping.doing = "idle",
-            LoopEvent::Unanswered { .. } | LoopEvent::Ended(_) => done.extend(looping.lines.end()),
+            LoopEvent::Unanswered { .. } => rows = looping.take_rows(),
+            LoopEvent::Ended(result) => {
+                // The answer of a loop that works for another one is for that loop.
+                goes_on = !looping.is_outermost || result.status != LoopStatus::Done;
+                if goes_on {
+                    rows.extend(looping.lines.end());
+                }
+            }
         }
-        let name = if self.several { looping.name.clone() } else { String::new() };
+        if goes_on {
+            rows.splice(0..0, looping.held.release());
+        }
+        let name = if several { looping.name.clone() } else { String::new() };
+        rows.append(&mut lines);
+        shown.push((name.clone(), rows));
         if let LoopEvent::Ended(_) = sight.seen {
-            self.loops.remove(id);
+            if let Some(mut ended) = self.loops.remove(id) {
+                ended.lines.end().into_iter().for_each(|row| ended.held.push(row));
+                if !ended.held.is_empty() {
+                    self.answers.push(LastAnswer::new(name, ended.held));
+                }
+            }
             if self.loops.is_empty() {
                 self.several = false;
             }
         }
-        let most = columns.saturating_sub(1).max(1);
-        if !matches!(
-            sight.seen,
-            LoopEvent::Piece(_) | LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } | LoopEvent::Ended(_)
-        ) {
-            done.iter_mut().for_each(|line| line.truncate(cut(line, most).len()));
-        }
-        self.redraw(columns, |screen, out| done.iter().for_each(|line| screen.line(&name, line, out)), !done.is_empty())
+        self.show(columns, &shown)
+    }
+
+    /// Prints rows, and draws the others again.
+    fn show(&mut self, columns: usize, shown: &[(String, Vec<String>)]) -> String {
+        let print = |screen: &mut Screen, out: &mut String| {
+            for (name, rows) in shown {
+                rows.iter().for_each(|row| screen.line(name, row, out));
+            }
+        };
+        self.redraw(columns, print, shown.iter().any(|(_, rows)| !rows.is_empty()))
     }
 
     fn begin(&mut self, id: &str, sight: &LoopObservation<'_>) {
@@ -172,15 +251,28 @@ impl View {
             None if is_drawn => format!("loop {}", self.begun),
             None => one_line(id),
         };
-        self.loops.insert(id.to_owned(), LoopView { name, ..LoopView::default() });
+        let is_outermost = scope.caller.depth <= 1;
+        self.loops.insert(id.to_owned(), LoopView { name, is_outermost, ..LoopView::default() });
         self.several |= self.loops.len() > 1;
     }
 
-    /// The script prints; what is to be written before it.
-    pub(super) fn before_print(&mut self) -> String {
+    /// The script prints a text; what is to be written before it.
+    pub(super) fn before_print(&mut self, text: &str) -> String {
         let mut out = String::new();
         self.screen.wipe(&mut out);
+        self.answers.retain_mut(|answer| !answer.is_printed_by(text));
+        // A question to the user hides the rows until its line ends.
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.print_answers(&mut out);
+        }
         out
+    }
+
+    /// Prints the answers that the script has not printed.
+    fn print_answers(&mut self, out: &mut String) {
+        for answer in self.answers.drain(..) {
+            answer.rows.iter().for_each(|row| self.screen.line(&answer.name, row, out));
+        }
     }
 
     /// The script has printed; what is to be written behind it.
@@ -194,19 +286,22 @@ impl View {
         self.redraw(columns, |_, _| {}, false)
     }
 
-    /// Returns the text that removes the rows at the end. What runs next, such as another line of a session, counts anew.
-    pub(super) fn end(&mut self) -> String {
-        let mut out = self.before_print();
+    /// Returns the text that removes the rows at the end, before `text` is printed. What runs next, such as another line of a
+    /// session, counts anew.
+    pub(super) fn end(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        self.screen.wipe(&mut out);
+        self.answers.retain_mut(|answer| !answer.is_printed_by(text));
+        self.print_answers(&mut out);
         let several = self.several;
         for looping in self.loops.values_mut() {
+            let rows = looping.take_rows();
             let name = if several { looping.name.as_str() } else { "" };
-            if let Some(line) = looping.lines.end() {
-                self.screen.line(name, &line, &mut out);
-            }
+            rows.iter().for_each(|row| self.screen.line(name, row, &mut out));
         }
         self.loops.clear();
         (self.tokens, self.since) = ((0, 0), None);
-        self.screen.set("", "");
+        self.screen.set(Vec::new(), "");
         out
     }
 
@@ -216,19 +311,37 @@ impl View {
     }
 
     fn redraw(&mut self, columns: usize, print: impl FnOnce(&mut Screen, &mut String), printed: bool) -> String {
-        let coming = match self.loops.values().next() {
-            Some(only) if !self.several => only.lines.rest().to_owned(),
-            _ => String::new(),
-        };
+        let coming = self.coming();
         let status = self.status();
         let mut out = String::new();
-        if !self.screen.set(&coming, &status) && !printed {
+        if !self.screen.set(coming, &status) && !printed {
             return out;
         }
         self.screen.wipe(&mut out);
         print(&mut self.screen, &mut out);
         self.screen.draw(columns, &mut out);
         out
+    }
+
+    /// Returns the last rows of the text that is not printed yet.
+    fn coming(&self) -> Vec<String> {
+        let named = |name: &str, row: &str| if name.is_empty() { row.to_owned() } else { format!("{name} | {row}") };
+        let mut rows: Vec<String> = Vec::new();
+        for answer in &self.answers {
+            rows.extend(answer.rows.iter().rev().take(COMING).rev().map(|row| named(&answer.name, row)));
+        }
+        if self.several && !self.shared {
+            return rows;
+        }
+        for looping in self.loops.values() {
+            let name = if self.several { looping.name.as_str() } else { "" };
+            let most = COMING / self.loops.len().clamp(1, COMING);
+            let rest = Some(looping.lines.rest()).filter(|rest| !rest.is_empty());
+            let last: Vec<&str> =
+                rest.into_iter().chain(looping.held.rows().iter().rev().map(String::as_str)).take(most).collect();
+            rows.extend(last.into_iter().rev().map(|row| named(name, row)));
+        }
+        rows.split_off(rows.len().saturating_sub(COMING))
     }
 
     fn status(&self) -> String {
@@ -295,9 +408,9 @@ mod tests {
 
     #[test]
     fn each_line_of_a_session_counts_anew() {
-        let mut view = View::new(ScreenSupport { cursor: false, color: false });
+        let mut view = View::new(ScreenSupport { cursor: false, color: false }, false);
         (view.tokens, view.since) = ((5, 6), Some(Instant::now()));
-        view.end();
+        view.end("");
         assert_eq!((view.tokens, view.since), ((0, 0), None));
     }
 }

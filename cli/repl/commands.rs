@@ -16,7 +16,7 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     (":doc", "NAME", "show the signature of a builtin; `NAME?` does the same"),
     (":edit", "", "edit the last statements in $VISUAL or $EDITOR, then run them"),
     (":events", "[PREFIX]", "list the records of the event log whose kind begins with PREFIX"),
-    (":explain", "CODE", "explain a diagnostic code; without a code, list all"),
+    (":explain", "TOPIC", "explain a diagnostic code, a family or words; without a topic, list all"),
     (":help", "", "show this text"),
     (":load", "FILE", "run the statements of a file"),
     (":prompt", "[NAME]", "show the next prompt of a session or transcript, for each provider"),
@@ -60,10 +60,10 @@ impl Session {
             ":quit" | ":q" => return Some(0),
             ":help" | ":h" => say(&help()),
             ":explain" if rest.is_empty() => say(&explain::list()),
-            ":explain" => match explain::find(rest) {
-                Ok(row) => say(&explain::page(row, wants_color(&std::io::stdout()))),
-                Err(near) => say(&format!("unknown code `{}`; the nearest is {near}\n", visible(rest))),
-            },
+            ":explain" => {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                say(&explain::topic(&words, false, wants_color(&std::io::stdout())).unwrap_or_else(|unknown| unknown));
+            }
             ":type" | ":doc" | ":time" | ":load" | ":save" if rest.is_empty() => usage(name),
             ":type" => self.show_type(rest),
             ":doc" => say(&doc(rest.trim_end_matches('?'))),

@@ -29,8 +29,9 @@ pub(crate) struct ServeA2aArgs {
     /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// Form of the agent card for clients that name no version: `extension` works for clients of all versions; `1.0` has only the
-    /// members of version 1.0; `rfc` is `extension` with `capabilities.reminders`, which strict clients reject
+    /// Form of the agent card for clients that name no version: `extension` works for clients of all versions and has
+    /// `capabilities.reminders`; `1.0` has only the members of version 1.0; `rfc` is `extension`, and clients that name a version
+    /// get `capabilities.reminders` too
     #[arg(long, value_name = "FORM", value_parser = ["extension", "1.0", "rfc"], default_value = "extension")]
     card: String,
     /// Maximum number of open tasks; further tasks are rejected [default: 1000]

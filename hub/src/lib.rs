@@ -19,6 +19,6 @@ pub mod store;
 
 pub use card::hub_card;
 pub use front::{
-    ChangeObserver, Delivery, DeliveryOrder, EventSubscription, FollowEnd, Hub, HubClock, StoreStats, SubscribeRequest,
-    SubscriptionEnd, SubscriptionKind, TaskFollower,
+    ChangeObserver, Delivery, DeliveryOrder, EventSubscription, FollowEnd, FollowerPlace, Hub, HubClock, StoreStats,
+    SubscribeRequest, SubscriptionEnd, SubscriptionKind, TaskFollower,
 };

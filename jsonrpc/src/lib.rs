@@ -2,14 +2,16 @@
 //! the text of a response. The type of parameters and results is the caller's.
 //!
 //! - `envelope`: the reader, what it returns, and the [`Rules`] in which wires differ. `single_pass`: its fast path.
-//! - `id`: ids as they are written. `response`: the text of responses. [`code`]: the codes of JSON-RPC.
+//! - `id`: ids as they are written. [`IdScanner`]: finds the id of a request that cannot be read. `response`: the text of responses. [`code`]: the codes of JSON-RPC.
 
 pub mod code;
 mod envelope;
 mod id;
+mod id_scanner;
 mod response;
 mod single_pass;
 
 pub use envelope::{Answer, EnvelopeError, Message, Problem, Request, Rules, read, read_text};
 pub use id::{Id, IdRule};
+pub use id_scanner::IdScanner;
 pub use response::{error, result};

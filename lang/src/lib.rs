@@ -4,6 +4,7 @@
 //! [`source`] → [`lex`] → [`parse`] → [`ast`] → [`module`] → [`resolve`] → [`check`] → [`compile`] → [`vm`]. [`diagnostic`]s and
 //! [`declaration`]s are data that all stages share, [`value`]s are what the machine works on, and [`builtins`] are what a script can call.
 
+mod advice;
 mod article;
 pub mod ast;
 pub mod builtin_type;

@@ -144,7 +144,7 @@ pub(crate) fn assemble(
             Delta::Reasoning(piece) => ("reasoning".to_owned(), piece.to_owned()),
             Delta::ToolCallStart { index, id, name } => (format!("call {index}"), format!("{id} {name}")),
             Delta::ToolCallArguments { index, json } => (format!("arguments {index}"), json.to_owned()),
-            Delta::Restart => ("restart".to_owned(), String::new()),
+            Delta::Restart { .. } => ("restart".to_owned(), String::new()),
         };
         let mut told = told.borrow_mut();
         match told.last_mut() {

@@ -38,6 +38,7 @@ mod compact;
 mod conditions;
 mod daemon;
 mod deltas;
+mod early_end;
 mod expectations;
 mod finish;
 mod iteration;
@@ -65,6 +66,8 @@ mod validate;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use early_end::error_of;
 
 pub use daemon::{DaemonState, WakeCause};
 pub use observe::{LoopEvent, LoopObservation};
@@ -165,7 +168,10 @@ pub async fn agent_loop(
     };
     let first_note = scope.notes.mark();
     let parking = options.continuity.parking.clone().unwrap_or_default();
-    let offer = RefCell::new(Rc::new(ToolOffer::new(&parts.tools, &parking)));
+    let offer = RefCell::new(Rc::new(ToolOffer::new(
+        &parts.tools,
+        Some(&parking).filter(|_| options.continuity.can_suspend()),
+    )));
     let revision = Cell::new(parts.source.as_ref().and_then(|sourced| sourced.loaded));
     let (left, now_ms) = (options.continuity.from.clone(), scope.clock.now_ms());
     let watchers = ProviderSubscriptions::new(&providers);

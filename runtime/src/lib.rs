@@ -11,6 +11,7 @@
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
+//! | [`failures`](mod@failures) | failures of a server, as lines of the log and as counts |
 //! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
 //! | [`event_log`] | the log and its backends in memory and in a file |
 //! | [`hooks`] | events, verdicts, registered handlers |
@@ -35,6 +36,7 @@ pub mod codes;
 pub mod compaction;
 pub mod data;
 pub mod event_log;
+pub mod failures;
 pub mod files;
 pub mod hooks;
 pub mod ids;

@@ -163,7 +163,10 @@ pub enum Delta<'a> {
         json: &'a str,
     },
     /// The answer so far is void because the request is retried.
-    Restart,
+    Restart {
+        /// The failure; empty in recordings, which do not keep it.
+        why: &'a str,
+    },
 }
 
 words! {

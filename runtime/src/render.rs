@@ -128,7 +128,7 @@ pub struct Rendered {
     /// Ids of the reminders for which this route has no slot at all.
     pub dropped: Vec<Arc<str>>,
     /// Ids of the reminders that requested a user block on a route without such blocks (`HARN-RMD-003`); they were
-    /// rendered otherwise.
+    /// rendered otherwise, or are among the dropped ones.
     pub demoted: Vec<Arc<str>>,
     /// Whether a prompt cache can serve the beginning of the request.
     pub is_cached: bool,
@@ -275,6 +275,15 @@ fn place(input: RenderInput<'_>, rules: &SlotRules<'_>, out: &mut Rendered) {
     push(&mut out.fired, RenderedReminder { id, rendered_role: role, source, text: shown, choice: choice.cloned() });
 }
 
+impl Rendered {
+    /// Returns the first reminder that requested a user block on a route without such blocks, and whether it is dropped.
+    #[must_use]
+    pub fn first_demoted(&self) -> Option<(&Arc<str>, bool)> {
+        let id = self.demoted.first()?;
+        Some((id, self.dropped.contains(id)))
+    }
+}
+
 /// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only
 /// the room it needs.
 fn push<T>(list: &mut Vec<T>, item: T) {
@@ -284,15 +293,22 @@ fn push<T>(list: &mut Vec<T>, item: T) {
     list.push(item);
 }
 
-/// Returns the warning that a route shows a reminder in another slot than requested.
+/// Returns the warning that a route shows a reminder in another slot than requested, or in none.
 #[must_use]
-pub fn demotion(reminder: &Reminder, route: Option<&str>) -> Note {
+pub fn demotion(reminder: &Reminder, is_dropped: bool, route: Option<&str>) -> Note {
     let route = route.map_or_else(|| "this route".to_owned(), |name| format!("the route `{name}`"));
     let from = reminder.producer.as_deref().unwrap_or(reminder.source.as_str());
-    let message = format!(
-        "a reminder from `{from}` requests `user_block`, which {route} does not support; it is shown in another slot"
-    );
-    let error = ReminderError::new(ReminderCode::UserBlock, "role_hint", message)
-        .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports");
+    let (outcome, help) = match is_dropped {
+        false => (
+            "it is shown in another slot",
+            "write `role_hint: \"system\"` or `\"developer\"`, which every route supports",
+        ),
+        true => (
+            "the route has no slot for reminders, so it is dropped",
+            "use a route with system text, or with messages of the role `developer`",
+        ),
+    };
+    let message = format!("a reminder from `{from}` requests `user_block`, which {route} does not support; {outcome}");
+    let error = ReminderError::new(ReminderCode::UserBlock, "role_hint", message).help(help);
     Note { severity: Severity::Warning, about: None, ..Note::of_fault(from, call_error(error)) }
 }

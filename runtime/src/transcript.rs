@@ -29,7 +29,8 @@ mod view;
 mod tests;
 
 pub use event::{EventDetail, PendingReminder, TranscriptEvent};
-pub use firings::{Firings, KeyFirings, StoredFirings, body_hash};
+pub(crate) use firings::WaitMark;
+pub use firings::{Firings, FiringsStep, KeyFirings, StoredFirings, body_hash};
 pub use read::{Imported, TranscriptError};
 
 use account::PromptAccount;
@@ -48,7 +49,7 @@ pub struct Transcript {
     index: PendingIndex,
     /// The prompts that charge the pending reminders.
     account: PromptAccount,
-    /// The firings of the reminders with rules, if there was one.
+    /// The firings of the reminders, if any are counted.
     firings: Option<Arc<Firings>>,
     /// Free data of the script: a dict or nil.
     pub metadata: Data,

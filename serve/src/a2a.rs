@@ -23,6 +23,8 @@ mod rpc;
 mod serve;
 pub mod store;
 pub mod tasks;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use crate::clock::now_ms;
 pub(crate) use card::{AgentCard, CardUrl};

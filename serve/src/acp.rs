@@ -3,7 +3,7 @@
 //! - [`serve`]: runs a server. [`AcpSettings`], [`LineStreams`], [`TransportLimits`] and [`OutputLimits`] configure it.
 //! - `transport`: lines in and out, with limits. `connection`: dispatches methods. `params`, `content`: read
 //!   parameters.
-//! - `initialize`, `session`, `mode`, `injection`: the methods. `answer`, `error`: the responses.
+//! - `initialize`, `session`, `mode`, `injection`: the methods. `servers`: the MCP servers of a client. `answer`, `error`: the responses.
 //! - `permission`: asks the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]:
 //!   converts session events to notifications.
 //! - [`AcpCode`]: the diagnostics of this protocol.
@@ -20,11 +20,14 @@ pub(crate) mod params;
 mod peer;
 pub(crate) mod permission;
 mod serve;
+mod servers;
 mod session;
 pub(crate) mod transport;
 pub mod update;
 
 pub use codes::AcpCode;
+pub(crate) use injection::converted as injected_blocks;
 pub use serve::{AcpSettings, PROBE_NAMES, ProbeSettings, cannot_listen, serve};
-pub(crate) use session::stored as listed;
+pub(crate) use servers::named_servers;
+pub(crate) use session::{list_request, stored as listed};
 pub use transport::{InputEnd, LineStreams, OutputLimits, TransportLimits};

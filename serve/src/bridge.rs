@@ -2,7 +2,8 @@
 //!
 //! - [`RemindNotification`]: `session/remind`, read strictly and written in the format of any protocol.
 //! - [`PendingInjections`]: the response to `session/pending_injections`.
-//! - [`BridgeMethod`]: the operations on a session's queue; [`call`] and [`notify`] execute them. [`SessionInboxes`]:
+//! - [`BridgeMethod`]: the operations on a session's queue; [`call`] and [`notify`] execute them, [`check`] only reads
+//!   their parameters. [`SessionInboxes`]:
 //!   the open sessions.
 //! - [`BridgeError`]: an error in a message, as JSON-RPC reports it.
 
@@ -12,8 +13,8 @@ mod method;
 mod pending;
 mod remind;
 
-pub use call::{BridgeResponse, ClearedCount, SessionInboxes, call, notify, selector};
-pub use error::{BridgeError, reason, suggestion};
+pub use call::{BridgeResponse, ClearedCount, SessionInboxes, call, check, notify, selector};
+pub use error::{BridgeError, message_on, reason, suggestion};
 pub use method::BridgeMethod;
 pub use pending::PendingInjections;
 pub use remind::RemindNotification;

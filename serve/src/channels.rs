@@ -26,6 +26,7 @@
 //! - `event_connection`: a connection to the events of a session. `in_process`: the channels of scripts.
 //! - `permissions`: the permission bridge. `peer`: the channels, as sessions see them. `http`: the port.
 //! - `peer_agents`: A2A on the port. `incoming_tasks`: the tasks that peer agents have begun here.
+//!   `peer_polls`: asks about tasks at peers.
 //! - `record`: the kinds of records. [`ChannelCode`]: the diagnostics.
 //! - [`PeerTaskLink`], [`PeerTaskLinks`], [`PeerTaskState`]: tasks of peers, linked to local tasks.
 
@@ -54,6 +55,7 @@ mod ledger;
 mod live_event;
 mod peer;
 mod peer_agents;
+mod peer_polls;
 mod permissions;
 mod presence;
 mod record;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
 use hyper::body::Incoming;
+use runtime::failures;
 
 use crate::http::{FullBody, HttpListener, ListenError, RequestGuard, Token, bind, challenge, is_local};
 use crate::metrics::Exposition;
@@ -46,6 +47,8 @@ pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
 /// Returns the metrics as a response.
 pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
     let mut text = Exposition::default();
+    let help = "Failed operations of the server itself.";
+    text.labelled("harn_failures_total", "counter", help, "operation", failures::counts());
     probed.expose(&mut text);
     let mut response = plain(StatusCode::OK, text.into_text());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(Exposition::MEDIA_TYPE));

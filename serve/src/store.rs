@@ -31,6 +31,7 @@ mod about;
 mod claim;
 mod error;
 mod fold;
+mod interrupted;
 mod journal;
 mod list;
 mod open_calls;
@@ -45,6 +46,9 @@ pub use error::StoreError;
 pub use journal::SessionJournal;
 pub use list::{SessionPage, SessionSummary};
 pub use stored::StoredSession;
+
+/// The reason for the end of a turn whose process ended.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// The sessions of a log file. Clones share their state and can be sent to other threads.
 #[derive(Clone)]
@@ -122,7 +126,7 @@ fn beside(log: &Path, name: &str) -> PathBuf {
 }
 
 /// Returns whether an id has the format of a served session. Other ids are never looked up, as ids become file names.
-fn is_session(id: &str) -> bool {
+pub(crate) fn is_session(id: &str) -> bool {
     id.strip_prefix("sess_")
         .is_some_and(|rest| !rest.is_empty() && rest.len() <= 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

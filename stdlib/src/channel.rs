@@ -69,7 +69,7 @@ pub struct ChannelRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelRefusal {
     /// The word for the reason, as other transports send it.
-    pub reason: &'static str,
+    pub reason: Arc<str>,
     /// The message.
     pub message: String,
     /// The field of the request that it is about.
@@ -81,12 +81,12 @@ pub struct ChannelRefusal {
 /// Converts a refusal to an error of the script.
 pub(crate) fn of_refusal(refusal: ChannelRefusal) -> Box<Raise> {
     let code = if refusal.is_authentication { ScriptChannelCode::Credentials } else { ScriptChannelCode::Refused };
-    let raise = Raise::error(code, refusal.message).field("reason", refusal.reason);
+    let raise = Raise::error(code, refusal.message).field("reason", &*refusal.reason);
     let raise = match refusal.field {
         Some(field) => raise.field("field", field.as_str()),
         None => raise,
     };
-    match refusal.reason {
+    match &*refusal.reason {
         "scope" => {
             raise.help("ask for the scope with the option `can` of `channel.open`, or enrol a channel that has it")
         }

@@ -1,6 +1,7 @@
 //! Checking and running scripts.
 //!
 //! - `ending`: the end of a run. `waiting`: its waits for the outside, and its interruption.
+//! - `unset`: names of a session without a value.
 //! - [`TestCase`]: a test of a file. [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
 mod embedded;
@@ -10,6 +11,7 @@ mod inspect;
 mod mcp;
 mod piece;
 mod test_run;
+mod unset;
 mod waiting;
 
 pub use embedded::Evaluated;
@@ -24,6 +26,7 @@ pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 
 use ending::errors;
+use unset::UnsetNames;
 
 use crate::Capability;
 use crate::bind::RunDriver;
@@ -136,6 +139,8 @@ pub struct Engine {
     /// Another one after a piece that was interrupted.
     context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
+    /// The names of a session that have no value, since their statement was not carried out.
+    unset: UnsetNames,
     modules: Modules,
     /// Reads files for `modules`, and for scripts in Rhai.
     loader: Rc<dyn Loader>,
@@ -199,7 +204,7 @@ impl Engine {
             world.parameters.input.was_script();
         }
         let modules = Modules::new(options.loader.clone());
-        let (context, names, front_end, session, runtime, watched, activity) = Default::default();
+        let (context, names, unset, front_end, session, runtime, watched, activity) = Default::default();
         let loader = options.loader;
         let shown_depth = Cell::new(usize::MAX);
         Self {
@@ -207,6 +212,7 @@ impl Engine {
             world,
             context,
             names,
+            unset,
             modules,
             loader,
             front_end,

@@ -184,6 +184,7 @@ pub(crate) fn of_session(error: &SessionError) -> Box<Raise> {
         SessionError::Busy(_) => Raise::error(AgentCode::SessionBusy, error.to_string())
             .help("wait until that loop has ended, or omit `session_id` to use a new session"),
         SessionError::Reminder(error) => of_reminder(error),
+        SessionError::Policy(refusal) => of_policy(refusal),
         _ => Raise::error(AgentCode::Session, error.to_string()),
     }
 }

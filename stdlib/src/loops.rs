@@ -11,8 +11,8 @@ use crate::mcp::{McpServer, ServerTools, server_of};
 use crate::options::{OptionReader, compaction, daemon, label_of};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
-use crate::values::failed_loop::is_failure;
-use crate::values::{FailedLoop, TranscriptValue};
+use crate::values::failed_loop::FailureSubject;
+use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value, article};
@@ -257,13 +257,14 @@ pub(crate) fn put_messages(
     Ok(())
 }
 
-/// A loop's result as a script sees it. `place` is the call; the run remembers a failure until the script reads it.
-pub(crate) fn result_value(world: &World, result: &LoopResult, place: Option<(SourceRef, Span)>) -> Value {
+/// A loop's result as a script sees it. `place` is the call; the run remembers a failure until the script handles it.
+pub(crate) fn result_value(world: &Rc<World>, result: &LoopResult, place: Option<(SourceRef, Span)>) -> Value {
     let mut dict = to_value(&result.to_data()).as_dict().cloned().unwrap_or_default();
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
-    if is_failure(result.status) {
-        return FailedLoop::value(value, result.status, &result.error, place, &world.stop.unread);
+    if result.has_failed() {
+        let failure = LoopFailures::add(world, FailureSubject::Loop, &result.error, place);
+        return failure.map_or(value.clone(), |failure| FailedLoop::value(value, failure));
     }
     value
 }

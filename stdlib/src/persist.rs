@@ -202,6 +202,9 @@ impl Plan {
         let settled = settle_with_log(&restored, known);
         session.take_over(&restored);
         session.log_lifecycle(scope, settled);
+        for refusal in session.drop_forbidden(scope) {
+            world.console.show(&refusal.note_of_earlier());
+        }
         let mut remarks = differences(&snapshot, parts, options);
         match session.close_open_calls() {
             0 => {}

@@ -24,7 +24,7 @@ use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::table::input::Input;
 use crate::table::process::MOST_PROGRAMS;
 use crate::testing::TestContext;
-use crate::values::{UnreadFailures, failed_loop};
+use crate::values::{LoopFailures, failed_loop};
 use crate::variant::RunVariant;
 use lang::value::Value;
 use lang::vm::{Host, Raise};
@@ -94,8 +94,8 @@ pub(crate) struct StopState {
     pub(crate) interrupt: Option<Interrupt>,
     /// The loops that an interruption cut short.
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
-    /// Failures of agent loops that the script has not read.
-    pub(crate) unread: UnreadFailures,
+    /// Failures of agent loops and workers that the script has not handled.
+    pub(crate) failures: LoopFailures,
 }
 
 /// The agents of a run, and what extends them.
@@ -188,7 +188,7 @@ impl World {
             this: this.clone(),
             console: Console::new(output),
             observers,
-            stop: StopState { interrupt, cut_short: RefCell::default(), unread: UnreadFailures::default() },
+            stop: StopState { interrupt, cut_short: RefCell::default(), failures: LoopFailures::default() },
             agents: Agents::new(seed, readable, packs),
             services,
             random: RandomSource::new(seed),
@@ -337,6 +337,7 @@ impl Host for World {
     }
 
     fn idle(&self, outside: bool) -> lang::vm::Idle {
+        self.stop.failures.report_pending();
         self.clock.idle(outside)
     }
 

@@ -23,7 +23,7 @@
 mod bad_input;
 mod broken;
 mod cards;
-mod client;
+pub(crate) mod client;
 mod closing;
 mod example;
 mod failures;

@@ -3,18 +3,22 @@
 //! - [`daemon`]: a running daemon, its channels, and clients that read events. [`identity`]: what is known of a channel.
 //! - [`ingress`]: actions, scopes, repeats and refusals. [`sharing`]: several channels of one session.
 //! - [`in_process`]: scripts that open channels to their own daemon.
-//! - [`permissions`]: the permission bridge. [`rounds`]: random disconnects and daemons that are killed.
+//! - [`permissions`]: the permission bridge. [`killed`]: what a killed daemon leaves. [`delegated`]: tasks at peers.
+//! - [`rounds`]: random disconnects and daemons that are killed. [`refusals`]: refused requests change nothing.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
 //! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once.
 
 mod acp_client;
 mod attach;
 mod daemon;
+mod delegated;
 mod identity;
 mod in_process;
 mod ingress;
+mod killed;
 mod peer_agents;
 mod permissions;
+mod refusals;
 mod rounds;
 mod sharing;
 mod together;

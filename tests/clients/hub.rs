@@ -2,10 +2,12 @@
 //! `grpcio-tools`.
 //!
 //! - [`http`]: the HTTP port. [`traced`]: one trace over the hub.
+//! - [`failing`]: failures of the hub itself, as log lines and as metrics.
 //! - [`recovery`]: lost responses, leases and answers, and limits.
 //! - [`chaos`]: workers and hubs that are killed. [`wire`]: slow subscribers, TLS, dead letters and the limit of connections.
 
 mod chaos;
+mod failing;
 mod http;
 mod recovery;
 mod traced;

@@ -199,7 +199,7 @@ fn wrong_usage_is_exit_code_2() {
         &["run", "a.harn", "--stray"],
         &["run", "--seed", "many", "a.harn"],
         &["run", "--deny", "fs.raed", "a.harn"],
-        &["check"],
+        &["dis"],
         &["check", "--format", "xml", "a.harn"],
         &["explain", "HARN-RMD-099"],
     ];

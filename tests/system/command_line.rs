@@ -131,9 +131,7 @@ const WRONG_ARGUMENTS: &[(&[&str], &str)] = &[
     (&["preview", "main.harn", "--provider", "own.rhai"], "`--pack own.rhai` loads a file"),
     (&["doc", "notify_file_edites"], "did you mean `notify_file_edited`?"),
     (&["run", "-c", "println(1)"], "use `--eval`"),
-    (&["run"], "name a script, for example `harn run main.harn`"),
     (&["check", "--task", "x", "main.harn"], "`--task` is an option of `harn run`"),
-    (&["check"], "`harn check .` means all scripts in this folder"),
     (&["fmt", "--write", "main.harn"], "writes the files unless `--check`"),
     (&["serve", "a2a", "main.harn", "--port", "80"], "use `--listen`"),
     (&["test", "--bail"], "use `--fail-fast`"),
@@ -174,6 +172,74 @@ fn a_wrong_argument_names_the_right_one() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_command_without_a_path_means_the_project() {
+    let dir = scratch("command-line-project");
+    fs::create_dir_all(dir.join("src/deep")).unwrap();
+    // The search for a project ends here.
+    fs::create_dir_all(dir.join(".git")).unwrap();
+    fs::write(dir.join("harn.toml"), "").unwrap();
+    fs::write(dir.join("main.harn"), "println(args(),1)\n").unwrap();
+    fs::write(dir.join("src/lib.harn"), "println(totl)\n").unwrap();
+    fs::write(dir.join("src/deep/one_test.harn"), "test \"one\" { assert_eq(1, 1) }\n").unwrap();
+    for (folder, up) in [("", ""), ("src", "../"), ("src/deep", "../../")] {
+        let folder = dir.join(folder);
+        let checked = harn_in(&folder, &["check"], b"", &[]);
+        assert!(checked.code == Some(1) && checked.err.contains(&format!("{up}src/lib.harn:1:9")), "{}", checked.err);
+        let listed = harn_in(&folder, &["fmt", "--check"], b"", &[]);
+        assert!(
+            listed.code == Some(1) && listed.out.contains(&format!("{up}main.harn\n")),
+            "{}{}",
+            listed.out,
+            listed.err
+        );
+        let tested = harn_in(&folder, &["test"], b"", &[]);
+        assert!(tested.code == Some(0) && tested.out.contains("1 passed"), "{}{}", tested.out, tested.err);
+        let ran = harn_in(&folder, &["run"], b"", &[]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), "[] 1\n", ""));
+    }
+    let ran = harn_in(&dir.join("src"), &["run", "--seed", "1"], b"", &[]);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "[] 1\n"), "{}", ran.err);
+    fs::remove_file(dir.join("main.harn")).unwrap();
+    fs::write(dir.join("main.rhai"), "println(2);\n").unwrap();
+    assert_eq!(harn_in(&dir.join("src"), &["run"], b"", &[]).out, "2\n");
+}
+
+#[test]
+fn a_command_without_a_path_says_so_if_there_is_nothing() {
+    let dir = scratch("command-line-no-project");
+    fs::create_dir_all(dir.join(".git")).unwrap();
+    for command in ["check", "fmt"] {
+        let ran = harn_in(&dir, &[command], b"", &[]);
+        assert!(ran.code == Some(1) && ran.err.contains("the folder contains no scripts"), "{}", ran.err);
+        assert!(ran.err.contains("run the command in the folder of a project"), "{}", ran.err);
+    }
+    let ran = harn_in(&dir, &["test"], b"", &[]);
+    assert!(ran.code == Some(1) && ran.err.contains("no tests found in ."), "{}", ran.err);
+    let ran = harn_in(&dir, &["run"], b"", &[]);
+    let expected = "error: no script to run: `main.harn` does not exist\n  help: name a script, for example `harn run report.harn`; \
+                    `-` reads standard input\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(2), expected));
+    fs::write(dir.join("a_test.harn"), "").unwrap();
+    fs::write(dir.join("hello.harn"), "").unwrap();
+    let ran = harn_in(&dir, &["run"], b"", &[]);
+    assert!(ran.code == Some(2) && ran.err.contains("for example `harn run hello.harn`"), "{}", ran.err);
+}
+
+#[test]
+fn codes_are_explained_as_people_write_them() {
+    for topic in [&["HARN-RMD-0O5"][..], &["rmd005"], &["rmd-5"], &["harn_rmd_005"], &["RMD", "5"]] {
+        let found = harn(&[&["explain"], topic].concat());
+        assert!(found.code == Some(0) && found.out.starts_with("HARN-RMD-005 (error)"), "{topic:?}: {}", found.err);
+    }
+    let found = harn(&["explain", "undefined", "variable"]);
+    assert!(found.code == Some(0) && found.out.starts_with("HARN-NAM-001  error    unknown name\n"), "{}", found.out);
+    assert!(found.out.lines().count() > 2, "{}", found.out);
+    let found = harn(&["explain", "undefned", "propagte"]);
+    assert!(found.code == Some(2) && found.out.is_empty(), "{}", found.out);
+    assert!(found.err.contains("did you mean `propagate`?\n    HARN-RMD-"), "{}", found.err);
 }
 
 #[test]

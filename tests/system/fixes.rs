@@ -87,6 +87,7 @@ const UNFIXED: &[(&str, &str)] = &[
     ("HARN-PAR-012", "only the author knows which file is meant"),
     ("HARN-PAR-020", "the statements must be moved into a function"),
     ("HARN-PAR-023", "the item must be produced in another block"),
+    ("HARN-RMD-002", "only the author knows when the reminder is to be delivered"),
     ("HARN-RMD-007", "only the author knows which provider is not needed"),
     ("HARN-RMD-008", "only the author knows which other event could add the reminder"),
     ("HARN-TYP-004", "only the author knows the missing argument; arguments that are too many have a fix"),

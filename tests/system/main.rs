@@ -5,6 +5,7 @@
 //! - [`explain`]: every row of the catalogue fails, and its fixed script does not.
 //! - [`eval`]: evaluations of variants.
 //! - [`event_log`]: where the log is kept, who shares it, what is left of it after a crash.
+//! - [`help_texts`]: an error of a run helps as the checker does.
 //! - [`interrupt`]: signals that end a run, and what is left in good order.
 //! - [`limits`]: runs that want more than they may have.
 //! - [`walks`]: every builtin and operator with values that are far larger than the memory they take.
@@ -31,6 +32,7 @@
 //! - [`placement`]: where reminders are in requests, what that costs, and slots that a server rejects.
 //! - [`recording`]: runs on record, run again without models; loops side by side against a server.
 //! - [`model_server`]: model servers that are down, fail, or answer rubbish.
+//! - [`terminal`]: pagers, and lines that are typed ahead on a terminal.
 //! - [`test_command`]: the tests of scripts: found, run, reported, measured.
 //! - [`trust`]: what a `harn.toml` may say before its folder is trusted, and where keys go.
 //! - [`unchecked`]: the accesses that the compiler does not check have assertions.
@@ -86,8 +88,10 @@ mod fmt;
 mod guide;
 #[path = "../support/harn.rs"]
 mod harn;
+mod help_texts;
 mod interrupt;
 mod limits;
+mod live_view;
 mod llms;
 #[path = "../support/markdown.rs"]
 mod markdown;
@@ -117,6 +121,7 @@ mod snapshots;
 mod stages;
 mod stdout;
 mod surroundings;
+mod terminal;
 mod test_command;
 mod trace;
 mod trust;

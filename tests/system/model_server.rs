@@ -1,5 +1,5 @@
 //! Model servers that are down, broken or something else altogether: a failed call is one diagnostic, a failed loop a
-//! status that the script reads.
+//! result whose reason is printed once, whatever the script does with it.
 
 use crate::harn::{Outcome, harn_with_input, scratch};
 use std::fs;
@@ -18,6 +18,8 @@ enum ServerBehaviour {
     Down,
     /// It answers 500 each time.
     Failing,
+    /// It answers with this status each time.
+    Refusing(&'static str),
     /// Its answer is whole, but the JSON in it ends in the middle.
     HalfJson,
     /// It closes the connection in the middle of its answer.
@@ -99,6 +101,9 @@ impl ServerBehaviour {
             ServerBehaviour::Failing => {
                 whole("500 Internal Server Error", "application/json", r#"{"error": {"message": "it broke"}}"#)
             }
+            ServerBehaviour::Refusing(status) => {
+                whole(status, "application/json", r#"{"error": {"message": "it broke"}}"#)
+            }
             ServerBehaviour::HalfJson => whole("200 OK", "application/json", half),
             ServerBehaviour::HalfAnswer => {
                 whole("200 OK", "application/json", half).replace("Content-Length: ", "Content-Length: 9")
@@ -113,7 +118,7 @@ impl ServerBehaviour {
 }
 
 /// Reads head and body of a request to their end, for who closes with unread bytes resets the connection.
-fn read_request(stream: &TcpStream) -> bool {
+pub(crate) fn read_request(stream: &TcpStream) -> bool {
     let mut reader = BufReader::new(stream);
     let (mut length, mut line) = (0, String::new());
     loop {
@@ -192,12 +197,66 @@ fn a_loop_ends_with_a_status_and_the_script_goes_on() {
             let phrase = if says_nothing { "ended its stream before the response was complete" } else { phrase };
             let outcome = run("loop", &script.replace("STREAM", &stream.to_string()), wire, port);
             let place = format!("{server:?} on {}, stream: {stream}:\n{}{}", wire.0, outcome.out, outcome.err);
-            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
+            assert_eq!((outcome.code, outcome.drawn("warning")), (Some(0), 1), "{place}");
+            assert!(outcome.err.contains(phrase) && !outcome.err.contains(KEY), "{place}");
             assert!(outcome.out.starts_with("before\nstatus: provider_error\nerror: "), "{place}");
             assert!(outcome.out.contains(phrase) && outcome.out.ends_with("answer: <>\n"), "{phrase:?} in {place}");
             assert!(asked.load(Ordering::SeqCst) < 2, "a broken server is not asked again: {place}");
         }
     }
+}
+
+/// Ways of using the result of a loop, each with the exit code, and the number of errors and of warnings.
+const USES: [(&str, i32, usize, usize); 7] = [
+    ("let result = LOOP\nprintln(\"${result.status}: ${result.text}\")\n", 1, 1, 0),
+    ("let result = LOOP\nif result.status != \"done\" { println(\"no answer\") }\n", 1, 1, 0),
+    ("LOOP\n", 1, 1, 0),
+    ("let result = LOOP?\nprintln(result.text)\n", 1, 1, 0),
+    ("println(unwrap(LOOP).text)\n", 1, 1, 0),
+    ("println(try { (LOOP?).text } catch error { \"no answer\" })\n", 0, 0, 1),
+    ("println(match LOOP { {status: \"done\", text} -> text, _ -> \"no answer\" })\n", 0, 0, 1),
+];
+
+#[test]
+fn a_failed_loop_says_why_once_and_fails_the_run_unless_it_is_handled() {
+    let refusing = [
+        (ServerBehaviour::Refusing("401 Unauthorized"), "answered 401 Unauthorized: it broke; check ANTHROPIC_API_KEY"),
+        (ServerBehaviour::Refusing("404 Not Found"), "answered 404 Not Found: it broke; check the model's name"),
+        (ServerBehaviour::Refusing("502 Bad Gateway"), "answered 502 Bad Gateway: it broke"),
+        (ServerBehaviour::Down, "cannot connect to"),
+        (ServerBehaviour::HalfAnswer, "closed the connection in the middle of its response"),
+    ];
+    for (server, phrase) in refusing {
+        let (port, _) = server.start();
+        let asking = format!("agent_loop(\"Say hello.\", nil, {})", server.options());
+        for (uses, code, errors, warnings) in USES {
+            let outcome = run("uses", &uses.replace("LOOP", &asking), WIRES[0], port);
+            let place = format!("{server:?}, {uses}:\n{}{}", outcome.out, outcome.err);
+            assert_eq!(outcome.code, Some(code), "{place}");
+            assert_eq!((outcome.drawn("error"), outcome.drawn("warning")), (errors, warnings), "{place}");
+            assert_eq!(outcome.err.matches(phrase).count(), 1, "{place}");
+            assert!(!outcome.err.contains(KEY), "{place}");
+        }
+    }
+}
+
+#[test]
+fn reasons_are_diagnostics_in_json_too() {
+    let script = "println(agent_loop(\"Say hello.\", nil, {llm_retries: 0}).error.category)\n";
+    let path = scratch("model-server-json").join("script.harn");
+    fs::write(&path, script).unwrap();
+    let url = format!("http://127.0.0.1:{}", ServerBehaviour::Failing.start().0);
+    let env = [("HARN_LLM_PROVIDER", "anthropic"), ("ANTHROPIC_BASE_URL", url.as_str()), ("ANTHROPIC_API_KEY", KEY)];
+    let ran = harn_with_input(&["run", "--format", "json", path.to_str().unwrap()], b"", &env);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "server\n"), "{}", ran.err);
+    let all: Vec<serde_json::Value> = ran
+        .err
+        .lines()
+        .filter(|line| !line.starts_with("note: "))
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    assert_eq!(all.len(), 1, "{}", ran.err);
+    assert_eq!((&all[0]["severity"], &all[0]["code"]), (&"warning".into(), &"HARN-LLM-001".into()), "{}", ran.err);
 }
 
 #[test]
@@ -311,7 +370,7 @@ fn a_stream_that_goes_wrong_is_told_in_a_sentence_and_closed() {
             let (port, closed) = server.start(wire.0 == "ollama");
             let outcome = run("stream", &script, wire, port);
             let place = format!("{server:?} on {}:\n{}{}", wire.0, outcome.out, outcome.err);
-            assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{place}");
+            assert_eq!((outcome.code, outcome.drawn("warning"), outcome.drawn("error")), (Some(0), 1, 0), "{place}");
             assert!(outcome.out.starts_with(&format!("provider_error {category}\n")), "{place}");
             assert!(outcome.out.contains(phrase) && outcome.out.ends_with("[user]\n"), "{phrase:?} in {place}");
             let again = matches!(server, StreamBehaviour::Error);

@@ -2,21 +2,27 @@
 
 use crate::harn::{harn, harn_in, root, scratch};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The templates, each with arguments of `harn run` and its output.
-const TEMPLATES: [(&str, &[&str], &str); 4] = [
-    ("pipeline", &["main.harn", "--task", "A rose is a ROSE"], "2 a\n2 rose\n1 is\n"),
-    ("agent", &["main.harn"], "The changelog and the tag are left.\n"),
+/// Note that the mock model answers.
+const MOCKED: &str =
+    "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)\n";
+
+/// The templates, each with arguments of `harn run`, its output and what it says on standard error.
+const TEMPLATES: [(&str, &[&str], &str, &str); 4] = [
+    ("pipeline", &["main.harn", "--task", "A rose is a ROSE"], "2 a\n2 rose\n1 is\n", ""),
+    ("agent", &["main.harn"], "The changelog and the tag are left.\n", MOCKED),
     (
         "provider-pack",
         &["main.harn"],
-        "turn 1: \"You look.\"\nturn 2: \"You look.\"\n\
+        "Done.\nturn 1: \"You look.\"\nturn 2: \"You look.\"\n\
          turn 3: \"You look.\\n\\nSystem reminder:\\n2 tools have run: say what is left to do.\"\n",
+        MOCKED,
     ),
-    ("a2a", &["main.harn", "--task", "hello"], "translating\nHELLO!\n"),
+    ("a2a", &["main.harn", "--task", "hello"], "translating\nHELLO!\n", ""),
 ];
 
 fn files(folder: &Path) -> Vec<String> {
@@ -29,7 +35,7 @@ fn files(folder: &Path) -> Vec<String> {
 #[test]
 fn projects_of_every_template_check_run_and_pass_their_tests() {
     let help = harn(&["new", "--help"]).out;
-    for (template, run, output) in TEMPLATES {
+    for (template, run, output, note) in TEMPLATES {
         assert!(help.contains(&format!("- {template}:")), "{template}: {help}");
         let dir = scratch(&format!("new-{template}"));
         let made = harn_in(&dir, &["new", "my-project", "--template", template], b"", &[]);
@@ -38,10 +44,11 @@ fn projects_of_every_template_check_run_and_pass_their_tests() {
         let listed: Vec<&str> = made.out.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         assert_eq!(files(&project), listed, "{template}");
         for line in [&["check", "."][..], &["fmt", "--check", "."], &["test", "."], &[&["run"], run].concat()] {
-            let ran = harn_in(&project, line, b"", &[]);
+            // No provider is selected, as on a new machine.
+            let ran = harn_in(&project, line, b"", &[("HARN_LLM_PROVIDER", "")]);
             assert_eq!(ran.code, Some(0), "{template}: {line:?}: {}{}", ran.out, ran.err);
             if line[0] == "run" {
-                assert_eq!((ran.out.as_str(), ran.err.as_str()), (output, ""), "{template}");
+                assert_eq!((ran.out.as_str(), ran.err.as_str()), (output, note), "{template}");
             }
             if line[0] == "check" {
                 assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{template}");
@@ -74,6 +81,49 @@ fn every_file_of_a_template_is_made() {
             assert!(made.contains(&name), "{template}: {name}");
         }
     }
+}
+
+#[test]
+fn a_key_is_enough_to_ask_a_real_model() {
+    let texts = r#"{"id": "m", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "A real answer."}], "usage": {"input_tokens": 1, "output_tokens": 1}}"#;
+    for template in ["agent", "provider-pack"] {
+        let dir = scratch(&format!("new-key-{template}"));
+        harn_in(&dir, &["new", "one", "--template", template], b"", &[]);
+        let run = |status: &'static str, body: &'static str| {
+            let url = format!("http://127.0.0.1:{}", answering(status, body));
+            let env = [("HARN_LLM_PROVIDER", ""), ("ANTHROPIC_API_KEY", "a-key"), ("ANTHROPIC_BASE_URL", url.as_str())];
+            harn_in(&dir.join("one"), &["run", "main.harn"], b"", &env)
+        };
+        let ran = run("200 OK", texts);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(0), "A real answer.\n"), "{template}: {}", ran.err);
+        assert!(!ran.err.contains("mock"), "{template}: {}", ran.err);
+        let ran = run("401 Unauthorized", r#"{"error": {"message": "invalid x-api-key"}}"#);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{template}: {}", ran.err);
+        assert_eq!(
+            ran.err.matches("answered 401 Unauthorized: invalid x-api-key").count(),
+            1,
+            "{template}: {}",
+            ran.err
+        );
+    }
+}
+
+/// Starts a server that answers each request so. Returns its port; it ends with the process of the tests.
+fn answering(status: &'static str, body: &'static str) -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            if crate::model_server::read_request(&stream) {
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+                let _ = stream.write_all(format!("{head}Connection: close\r\n\r\n{body}").as_bytes());
+            }
+        }
+    });
+    port
 }
 
 #[test]

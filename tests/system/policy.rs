@@ -278,3 +278,127 @@ fn each_rule_applies_to_the_reminders_of_mcp_servers() {
         }
     }
 }
+
+/// Adds a reminder with the tag `promo` on each road into pending, and prints what the prompts showed.
+const ROADS: &str = r#"
+fn promo(name) { return {body: "PROMO by ${name}.", tags: ["promo"], ttl_turns: 2} }
+fn event(name) { return transcript_reminder_event(promo(name)) }
+fn whole(name) {
+  return {_type: "transcript", version: 1, id: name, messages: [], events: [event(name)], assets: []}
+}
+fn refused(road, attempt) {
+  let result = try { attempt() }
+  println(road, result.is_err() ? "refused" : "dropped", result.is_err() ? result.unwrap_err().message : "")
+}
+let mock = {provider: "mock"}
+fn go(options) { return agent_loop("go", nil, {...mock, ...options})? }
+
+let s = agent_session_open("s")
+refused("inject_reminder", { -> agent_session_inject_reminder(s, promo("inject_reminder")) })
+refused("transcript.inject_reminder", { -> transcript.inject_reminder(transcript(), promo("transcript.inject_reminder")) })
+refused("an event", { -> agent_session_inject(s, event("an event")) })
+refused("a bridge", { -> agent_session_push_bridge_injection(s, promo("a bridge")) })
+refused("messages of a loop", { -> go({session_id: s, messages: [event("messages of a loop")]}) })
+refused("reminder_propagation of sub_agent_run", { -> sub_agent_run("go", {...mock, reminder_propagation: [{...promo("sub_agent_run"), id: "a"}]}) })
+refused("reminder_propagation of spawn_agent", { -> spawn_agent({task: "go", ...mock, reminder_propagation: [{...promo("spawn_agent"), id: "b"}]}) })
+refused("reminder_propagation of handoff", { -> handoff({source_persona: "a", target_persona_or_human: "b", task: "c", reason: "d", reminder_propagation: [{...promo("handoff"), id: "c"}]}) })
+refused("transcript_import", { -> go({transcript: transcript_import(whole("transcript_import"))}) })
+refused("transcript of a dict", { -> go({transcript: transcript(whole("transcript of a dict"))}) })
+refused("transcript of a loop", { -> go({transcript: whole("transcript of a loop")}) })
+refused("transcript_from_messages", { -> go({transcript: transcript_from_messages([event("transcript_from_messages")])}) })
+refused("transcript_fork", { -> go({transcript: transcript_fork(whole("transcript_fork"))}) })
+refused("transcript of llm_call", { -> llm_call("go", nil, {...mock, transcript: whole("transcript of llm_call")}) })
+refused("transcript_compact", { ->
+  let compacted = transcript_compact(whole("transcript_compact"), {
+    strategy: "custom",
+    custom_compactor: { messages, reminders -> transcript(whole("a compactor")) },
+  })
+  go({transcript: compacted})
+})
+register_session_hook("session_start", { e -> {reminder: promo("a hook")} })
+register_reminder_provider({id: "seller", subscribes_to: ["session_start"], evaluate: { ctx -> promo("a provider") }})
+register_tool_hook({pattern: "*", post: { ctx -> {reminder: promo("a tool hook")} }})
+let look = tool_define(tool_registry(), "look", "Looks.", {parameters: {}, handler: { a -> "seen" }})
+llm_mock({tool_calls: [{name: "look", arguments: {}}]})
+llm_mock("done")
+refused("hooks, providers, files", { -> go({session_id: s, tools: look, reminders: {files: true}}) })
+println(len(llm_mock_calls()) > 8, json_stringify(llm_mock_calls()).contains("PROMO"))
+println(event_log.read({topic: "transcript.reminder.lifecycle"})
+  .filter({ r -> r.kind.ends_with("dropped") && r.payload.reason == "policy" }).map({ r -> r.payload.detail }).unique())
+"#;
+
+#[test]
+fn a_policy_holds_on_every_road_into_pending() {
+    let folder = scratch("policy-roads");
+    fs::write(folder.join("roads.harn"), ROADS).unwrap();
+    fs::create_dir_all(folder.join(".harn/reminders")).unwrap();
+    let file = "---\ntags: [\"promo\"]\nttl_turns: 2\n---\nPROMO by a file.\n";
+    fs::write(folder.join(".harn/reminders/sale.md"), file).unwrap();
+    fs::write(folder.join("harn.toml"), "[reminders.policy]\nforbid_tags = [\"promo*\"]\n").unwrap();
+    crate::harn::trust(&folder);
+    let outcome = harn_in(&folder, &["run", "--seed", "1", "roads.harn"], b"", &[]);
+    assert_eq!(outcome.code, Some(0), "{}{}", outcome.out, outcome.err);
+    let reason = "refused by policy: the tag `promo` is forbidden (`promo*`)";
+    let refused = [
+        "inject_reminder",
+        "transcript.inject_reminder",
+        "an event",
+        "a bridge",
+        "messages of a loop",
+        "reminder_propagation of sub_agent_run",
+        "reminder_propagation of spawn_agent",
+        "reminder_propagation of handoff",
+    ];
+    for line in outcome.out.lines().take_while(|line| !line.starts_with("true")) {
+        let is_refused = refused.iter().any(|road| line.starts_with(&format!("{road} refused")));
+        let is_dropped = !is_refused && line.ends_with(" dropped ");
+        assert!(is_dropped || is_refused && line.contains(reason), "{line}\n{}", outcome.err);
+    }
+    let end = "true false\n[the tag `promo` is forbidden (`promo*`)]\n";
+    assert!(outcome.out.ends_with(end), "{}{}", outcome.out, outcome.err);
+    // What is not refused at the call is reported, each warning once.
+    for from in ["an earlier reminder", "`session_start`", "`seller`", "`*`", "`file:sale.md`"] {
+        assert!(outcome.err.contains(&format!("{from} was {reason}")), "{from}: {}", outcome.err);
+    }
+}
+
+/// Suspends a worker with a reminder, or resumes it and prints what its next prompt shows.
+const RESUMED: &str = r#"
+let behaviour = {reminders: {enabled: false}, llm_caller: { asked ->
+  println(asked.system)
+  return asked.turn == 1 ?
+    {tool_calls: [{id: "c", name: "agent_await_resumption", arguments: {reason: "you"}}]} : "done"
+}}
+if len(args()) == 0 {
+  register_session_hook("pre_suspend", { e ->
+    agent_session_push_bridge_injection(e.session.id, {body: "PROMO queued.", tags: ["promo"], ttl_turns: 2})
+    return nil
+  })
+  let worker = spawn_agent({task: "go", ...behaviour, reminder_propagation: [
+    {id: "r", body: "PROMO", tags: ["promo"]}, {id: "o", body: "Other."},
+  ]})
+  println(wait_agent(worker).snapshot_path)
+} else {
+  println(wait_agent(resume_agent(args()[0], "go on", true, behaviour)).status)
+}
+"#;
+
+#[test]
+fn a_policy_holds_for_what_another_process_has_left() {
+    let folder = scratch("policy-resumed");
+    fs::write(folder.join("script.harn"), RESUMED).unwrap();
+    let run = |args: &[&str]| {
+        let line = [&["run", "--seed", "1", "script.harn", "--"], args].concat();
+        harn_in(&folder, &line, b"", &[])
+    };
+    let first = run(&[]);
+    assert_eq!((first.code, first.err.as_str()), (Some(0), ""), "{}", first.out);
+    let (shown, path) = first.out.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(shown, "System reminder:\nPROMO\n\nSystem reminder:\nOther.");
+    fs::write(folder.join("harn.toml"), "[reminders.policy]\nforbid_tags = [\"promo*\"]\n").unwrap();
+    let second = run(&[path]);
+    assert_eq!(second.code, Some(0), "{}{}", second.out, second.err);
+    assert_eq!(second.out, "System reminder:\nOther.\ncompleted\n");
+    let reason = "an earlier reminder was refused by policy: the tag `promo` is forbidden (`promo*`)";
+    assert!(second.err.contains(reason), "{}", second.err);
+}

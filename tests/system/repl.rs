@@ -35,11 +35,13 @@ fn what_is_never_finished_is_said() {
 
 #[test]
 fn commands_explain_help_and_leave() {
+    assert!(session(":explain undefined variable\n").out.contains("HARN-NAM-001  error    unknown name\n"));
+    assert!(session(":explain rmd050\n").out.contains("unknown code `rmd050`"));
     let found = session(":explain rmd-005\n:quit\nprintln(\"never\")\n");
     assert_eq!(found.code, Some(0));
     assert!(found.out.starts_with("HARN-RMD-005 (error)"), "{}", found.out);
     assert!(!found.out.contains("never"));
-    assert!(session(":help\n").out.contains(":explain CODE"));
+    assert!(session(":help\n").out.contains(":explain TOPIC"));
     assert_eq!(session(":quti\n").out, "unknown command `:quti`; did you mean `:quit`?\n");
 }
 
@@ -162,4 +164,38 @@ fn options_and_time_are_shown() {
     assert!(lines[1].starts_with(":set [OPTION VALUE]"), "{}", found.out);
     assert_eq!(lines[2], "2");
     assert!(lines[3].starts_with("took ") && lines[3].ends_with(" ms"), "{}", found.out);
+}
+
+#[test]
+fn a_failed_loop_is_reported_after_its_statement_once() {
+    let failing = "{reminders: false, llm_caller: { asked -> throw \"out of order\" }}";
+    let input = format!(
+        "let r = agent_loop(\"go\", nil, {failing})\nr.status\nr.error.category\n(agent_loop(\"go\", nil, {failing})?).text\n"
+    );
+    let found = session(&input);
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "\"error\"\n\"script\"\n"), "{}", found.err);
+    assert_eq!((found.drawn("warning"), found.drawn("error")), (1, 1), "{}", found.err);
+    // The second loop is an error of its statement.
+    assert_eq!(found.err.matches("the agent loop failed: out of order").count(), 2, "{}", found.err);
+}
+
+#[test]
+fn a_name_whose_statement_was_not_carried_out_says_so() {
+    let found = session("let n = 1 / 0\nn + 1\nlet n = 4\nn + 1\nlet k = 1\nlet k = [k][1]\nk\n");
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "5\n"), "{}", found.err);
+    for name in ["n", "k"] {
+        let message = format!("`{name}` was not set: its statement failed");
+        assert_eq!(found.err.matches(&message).count(), 1, "{message}: {}", found.err);
+        let help = format!("help: enter its statement again, for example `let {name} = …`");
+        assert!(found.err.contains(&help), "{help}: {}", found.err);
+    }
+    // One that was not run, and an assignment that gives a value after all.
+    let found = session("let m = nope()\nm\nvar v = [1][3]\nv = 3\nv\nunknown\n");
+    assert_eq!(found.out, "3\n", "{}", found.err);
+    assert!(found.err.contains("`m` was not set: its statement has errors and was not run"), "{}", found.err);
+    assert!(!found.err.contains("`v` was not set"), "{}", found.err);
+    assert!(found.err.contains("unknown name `unknown`"), "{}", found.err);
+    // A statement that is refused changes nothing.
+    let found = session("let m = 1\nlet m = nope()\nm\n");
+    assert_eq!(found.out, "1\n", "{}", found.err);
 }

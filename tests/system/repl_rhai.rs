@@ -125,3 +125,10 @@ fn a_signal_ends_a_piece_and_not_the_session() {
     std::io::Read::read_to_string(&mut output, &mut rest).unwrap();
     assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("3\n", Some(0)));
 }
+
+#[test]
+fn a_name_whose_statement_failed_says_so() {
+    let found = session("let n = 1 / 0;\nn + 1\nlet n = 4;\nn + 1\n");
+    assert_eq!((found.code, found.out.as_str()), (Some(0), "5\n"), "{}", found.err);
+    assert!(found.err.contains("`n` was not set: its statement failed"), "{}", found.err);
+}

@@ -17,6 +17,8 @@ const STAGES: &[(&str, &[&str])] = &[
     ("diagnostic", &["source"]),
     // From text to a tree.
     ("ast", &["source"]),
+    // What the checker and the machine suggest.
+    ("advice", &["foreign", "diagnostic", "ast"]),
     ("lex", &["source", "diagnostic"]),
     ("parse", &["source", "foreign", "diagnostic", "ast", "lex"]),
     // From a tree to names and types.
@@ -27,10 +29,10 @@ const STAGES: &[(&str, &[&str])] = &[
         "check",
         &[
             "source",
+            "advice",
             "article",
             "hash",
             "later",
-            "foreign",
             "builtin_type",
             "diagnostic",
             "ast",
@@ -45,8 +47,8 @@ const STAGES: &[(&str, &[&str])] = &[
     ("query", &["source", "ast", "lex", "parse", "declaration", "resolve", "check"]),
     // What runs.
     ("value", &["source", "article", "hash", "later", "builtin_type", "declaration"]),
-    ("vm", &["source", "later", "diagnostic", "ast", "declaration", "value"]),
-    ("builtins", &["ast", "declaration", "value", "vm"]),
+    ("vm", &["source", "advice", "later", "diagnostic", "ast", "declaration", "value"]),
+    ("builtins", &["advice", "ast", "declaration", "value", "vm"]),
     (
         "compile",
         &[

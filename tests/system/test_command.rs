@@ -438,3 +438,21 @@ test "makes replies up" { with_llm_script([], { -> llm_call("q", nil, {provider:
     let junit = test_in(&folder, &["--format", "junit", "--filter", "goes on"], &[]);
     assert!(junit.out.contains("<system-err>warning[HARN-"), "{}", junit.out);
 }
+
+#[test]
+fn a_test_that_does_not_handle_a_failed_loop_fails() {
+    let script = r#"
+fn run() {
+  return agent_loop("go", nil, {reminders: false, llm_caller: { asked -> throw "out of order" }})
+}
+test "prints the status" { println("${run().status}: ${run().text}") }
+test "handles it" { assert_eq(run().error.message, "out of order") }
+test "raises it" { assert_eq(run()?.text, "x") }
+"#;
+    let ran = test_in(&folder("test-failed-loop", &[("a_test.harn", script)]), &[], &[]);
+    assert_eq!(ran.code, Some(1), "{}", ran.out);
+    for line in ["  FAIL prints the status", "  ok   handles it", "  FAIL raises it"] {
+        assert!(ran.out.lines().any(|found| found == line), "{line}: {}", ran.out);
+    }
+    assert!(ran.out.contains("error[HARN-RUN-001]: the agent loop failed: out of order"), "{}", ran.out);
+}

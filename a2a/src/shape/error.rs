@@ -204,7 +204,7 @@ fn is_second_name(name: &str, entries: &Entries) -> bool {
 }
 
 /// Returns whether it is the same word in the spelling of another version: `input-required` and `TASK_STATE_INPUT_REQUIRED`.
-fn is_same_word(known: &str, given: &str) -> bool {
+pub(super) fn is_same_word(known: &str, given: &str) -> bool {
     let plain = |word: &str| {
         let word = word.to_ascii_lowercase().replace('_', "-");
         word.trim_start_matches("task-state-").trim_start_matches("role-").to_owned()

@@ -24,8 +24,8 @@ const STATES: [(&str, i64); 9] = [
 /// The roles in the order of [`Role::ALL`], each with its number.
 const ROLES: [(&str, i64); 2] = [("ROLE_USER", 1), ("ROLE_AGENT", 2)];
 
-const STATE_WORDS: [&str; 9] = words(STATES);
-const ROLE_WORDS: [&str; 2] = words(ROLES);
+pub(super) const STATE_WORDS: [&str; 9] = words(STATES);
+pub(super) const ROLE_WORDS: [&str; 2] = words(ROLES);
 
 const fn words<const N: usize>(rows: [(&'static str, i64); N]) -> [&'static str; N] {
     let mut words = [""; N];
@@ -71,6 +71,12 @@ impl From<CapitalRole> for Role {
     fn from(role: CapitalRole) -> Role {
         role.0
     }
+}
+
+/// Returns whether a word is the number of one of the first `count` states or roles.
+pub(super) fn is_number(word: &Data, count: usize) -> bool {
+    let rows: &[(&str, i64)] = if count == ROLES.len() { &ROLES } else { &STATES };
+    rows.iter().any(|(_, number)| word.as_int() == Some(*number))
 }
 
 fn index(word: &Data, rows: &[(&str, i64)]) -> Option<usize> {

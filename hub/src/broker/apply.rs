@@ -100,7 +100,7 @@ impl Broker {
                     entry.lease_until_ms = None;
                     entry.acknowledged = false;
                     entry.answered = false;
-                    entry.keep_operation(&requeued.operation_id, &change.event_id);
+                    entry.keep_operation(&requeued.operation_id, requeued.operation_digest, &change.event_id);
                     entry.delivered_ms = at_ms;
                     if requeued.rejected {
                         // A rejection is not an attempt.
@@ -172,6 +172,7 @@ impl Broker {
         self.counters.submitted += 1;
         self.states[entry.state() as usize] += 1;
         self.order.insert(change.number, id.clone());
+        *self.senders.entry(entry.requester().to_owned()).or_default() += 1;
         self.tasks.insert(id.clone(), entry);
         self.enqueue(&id, change.at_ms);
         self.set_timers(&id);
@@ -219,7 +220,7 @@ impl Broker {
             Arc::make_mut(&mut entry.task).status.clone_from(&changed.status);
             entry.acknowledged = true;
             entry.answered = false;
-            entry.keep_operation(&changed.operation_id, &change.event_id);
+            entry.keep_operation(&changed.operation_id, changed.operation_digest, &change.event_id);
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
             if !changed.resume_token.is_empty() {
                 entry.resume_token.clone_from(&changed.resume_token);
@@ -244,7 +245,7 @@ impl Broker {
     fn artifact_changed(&mut self, changed: &ChangedArtifact, event_id: &str) {
         let Some(artifact) = &changed.artifact else { return };
         self.update_task(&changed.task_id, |entry| {
-            entry.keep_operation(&changed.operation_id, event_id);
+            entry.keep_operation(&changed.operation_id, changed.operation_digest, event_id);
             entry.lease_until_ms = Some(changed.lease_until_ms).filter(|until| *until > 0);
             let artifacts = &mut Arc::make_mut(&mut entry.task).artifacts;
             let size = artifact.encoded_len();
@@ -283,6 +284,12 @@ impl Broker {
 
     fn forget(&mut self, task_id: &str) {
         let Some(entry) = self.tasks.remove(task_id) else { return };
+        if let Some(count) = self.senders.get_mut(entry.requester()) {
+            *count -= 1;
+            if *count == 0 {
+                self.senders.remove(entry.requester());
+            }
+        }
         self.states[entry.state() as usize] -= 1;
         self.order.remove(&entry.number);
         self.finished.remove(&(entry.finished_ms, entry.number));

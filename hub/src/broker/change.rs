@@ -48,6 +48,9 @@ pub struct KeptReceipt {
     /// Time of the first result, in milliseconds since 1970-01-01 UTC.
     #[prost(uint64, tag = "5")]
     pub at_ms: u64,
+    /// Fingerprint of the message; 0 if it is not known.
+    #[prost(fixed64, tag = "6")]
+    pub digest: u64,
 }
 
 /// One change of the state.
@@ -190,6 +193,9 @@ pub struct ChangedStatus {
     /// Id of the request of the worker; empty if it has none.
     #[prost(string, tag = "7")]
     pub operation_id: String,
+    /// Fingerprint of that request; 0 if it is not known.
+    #[prost(fixed64, tag = "8")]
+    pub operation_digest: u64,
 }
 
 /// A new state of an artifact.
@@ -216,6 +222,9 @@ pub struct ChangedArtifact {
     /// Id of the request of the worker; empty if it has none.
     #[prost(string, tag = "7")]
     pub operation_id: String,
+    /// Fingerprint of that request; 0 if it is not known.
+    #[prost(fixed64, tag = "8")]
+    pub operation_digest: u64,
 }
 
 /// The worker of a task.
@@ -262,6 +271,9 @@ pub struct RequeuedTask {
     /// Id of the request that rejected it; empty if it has none.
     #[prost(string, tag = "5")]
     pub operation_id: String,
+    /// Fingerprint of that request; 0 if it is not known.
+    #[prost(fixed64, tag = "6")]
+    pub operation_digest: u64,
 }
 
 /// Ids of tasks.
@@ -417,6 +429,9 @@ pub struct KeptOperation {
     /// Id of the event of its result.
     #[prost(string, tag = "2")]
     pub event_id: String,
+    /// Fingerprint of the request; 0 if it is not known.
+    #[prost(fixed64, tag = "3")]
+    pub digest: u64,
 }
 
 /// An agent that rejected a task.

@@ -249,6 +249,7 @@ impl Broker {
             timers: [None; 3],
         };
         self.states[entry.state() as usize] += 1;
+        *self.senders.entry(entry.requester().to_owned()).or_default() += 1;
         self.order.insert(entry.number, id.clone());
         if let Some(worker) = &entry.worker {
             self.held.entry(worker.clone()).or_default().insert(entry.number);

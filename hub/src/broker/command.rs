@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use prost_types::Struct;
 
-use crate::proto::a2a::{AgentCard, Message, Task, TaskState};
+use crate::proto::a2a::{AgentCard, Artifact, Message, Task, TaskState};
 use crate::proto::agenthub::{AgentEventMetadata, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 use crate::proto::worker::RejectionReason;
+
+use super::task::Assignment;
 
 /// The identity that executes a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +51,8 @@ pub struct Publish {
     pub message: Message,
     /// Origin and target.
     pub routing: AgentEventMetadata,
+    /// Whether a message without a task id submits a task, whose id and context the broker makes.
+    pub submits: bool,
     /// Its trace.
     pub trace: TraceIds,
 }
@@ -83,6 +87,27 @@ pub struct PutArtifact {
     pub trace: TraceIds,
 }
 
+/// Stores the artifacts of a task and ends it, or interrupts it, as a whole or not at all.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Finish {
+    /// The worker.
+    pub agent_id: String,
+    /// Id of the task.
+    pub task_id: String,
+    /// Lease of the worker. Without it, the worker is identified by its id only.
+    pub lease: Option<String>,
+    /// The new state: completed, failed, or one that waits for the requester.
+    pub state: TaskState,
+    /// Message of the new status.
+    pub update: Option<Message>,
+    /// The artifacts.
+    pub artifacts: Vec<Artifact>,
+    /// Id of the request; one that is repeated changes nothing. Empty if it has none.
+    pub operation: String,
+    /// Its trace.
+    pub trace: TraceIds,
+}
+
 /// Leases the next task of a queue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claim {
@@ -96,6 +121,17 @@ pub struct Claim {
     pub estimate: Option<Duration>,
     /// Id of the claim; one that is repeated returns the same task while the worker has it. Empty if it has none.
     pub operation: String,
+}
+
+impl Claim {
+    /// Returns where the tasks to lease wait. A queue may have the name of an agent.
+    pub(crate) fn assignment(&self) -> Assignment {
+        if self.queue.is_empty() {
+            Assignment::Inbox(self.agent_id.clone())
+        } else {
+            Assignment::Queue(self.queue.clone())
+        }
+    }
 }
 
 /// Extends a lease.
@@ -170,6 +206,8 @@ pub enum Command {
     UpdateStatus(UpdateStatus),
     /// Changes an artifact.
     PutArtifact(PutArtifact),
+    /// Ends a task with its artifacts.
+    Finish(Finish),
     /// Leases a task.
     Claim(Claim),
     /// Extends a lease.
@@ -244,7 +282,7 @@ pub enum Reply {
     /// End of the lease after [`Command::Renew`] or [`Command::Progress`], in milliseconds since 1970-01-01 UTC; 0 if it
     /// does not end by time.
     Renewed(u64),
-    /// Result of [`Command::Cancel`] and [`Command::Reject`].
+    /// Result of [`Command::Cancel`], [`Command::Finish`] and [`Command::Reject`].
     Task(Box<Task>),
 }
 

@@ -9,6 +9,8 @@ pub enum ErrorKind {
     InvalidArgument,
     /// The state of the task does not allow the command.
     FailedPrecondition,
+    /// The id of a message or request was used for another one.
+    AlreadyExists,
     /// The lease of the worker has ended: another attempt may be running.
     Aborted,
     /// The caller may not act as this agent or on this task.
@@ -31,6 +33,7 @@ impl ErrorKind {
             ErrorKind::NotFound => "NOT_FOUND",
             ErrorKind::InvalidArgument => "INVALID_ARGUMENT",
             ErrorKind::FailedPrecondition | ErrorKind::DeadlineImpossible => "FAILED_PRECONDITION",
+            ErrorKind::AlreadyExists => "ALREADY_EXISTS",
             ErrorKind::Aborted => "ABORTED",
             ErrorKind::PermissionDenied => "PERMISSION_DENIED",
             ErrorKind::ResourceExhausted => "RESOURCE_EXHAUSTED",
@@ -58,6 +61,19 @@ impl BrokerError {
 
     pub(crate) fn not_found(what: &str, id: &str) -> BrokerError {
         BrokerError::new(ErrorKind::NotFound, format!("{what} not found: `{}`", runtime::ids::shortened(id)))
+    }
+
+    /// Returns the error of a request of an agent that the hub does not know.
+    pub(crate) fn unregistered(agent_id: &str) -> BrokerError {
+        let text = format!("agent not found: `{}`; register it first", runtime::ids::shortened(agent_id));
+        BrokerError::new(ErrorKind::NotFound, text)
+    }
+
+    /// Returns the error of an id that was used for another message or request.
+    pub(crate) fn used(what: &str, id: &str) -> BrokerError {
+        let id = runtime::ids::shortened(id);
+        let text = format!("the {what} `{id}` was used before with other content; use a new id");
+        BrokerError::new(ErrorKind::AlreadyExists, text)
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> BrokerError {

@@ -10,7 +10,7 @@
 //! - `query`: reading tasks and statistics. `recent`: tasks by their last change.
 //! - `schedule`: queues with priorities. `sharded`: maps that grow in small steps.
 //! - [`task`]: tasks, and the transitions between their states.
-//! - `payload`: reading and writing the payload.
+//! - `payload`: reading and writing the payload. `fingerprint`: whether a repeated message or request is the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -27,6 +27,7 @@ mod checkpoint;
 mod command;
 mod deliver;
 mod error;
+mod fingerprint;
 mod options;
 pub(crate) mod payload;
 pub(crate) mod query;
@@ -38,8 +39,8 @@ pub mod task;
 
 pub use checkpoint::CheckpointCursor;
 pub use command::{
-    Caller, Claim, ClaimedTask, Command, Level, ListTasks, Progress, Publish, PublishReceipt, PutArtifact, Register,
-    Reject, Renew, Reply, TaskPage, TraceIds, UpdateStatus,
+    Caller, Claim, ClaimedTask, Command, Finish, Level, ListTasks, Progress, Publish, PublishReceipt, PutArtifact,
+    Register, Reject, Renew, Reply, TaskPage, TraceIds, UpdateStatus,
 };
 pub use deliver::{Audience, Channel, RoutedEvent, SharedEvent};
 pub use error::{BrokerError, ErrorKind};
@@ -67,6 +68,8 @@ pub struct Broker {
     /// Number of open subscriptions of each agent.
     attached: HashMap<String, usize>,
     tasks: ShardedMap<String, TaskEntry>,
+    /// Number of kept tasks of each agent that submitted one.
+    senders: HashMap<String, usize>,
     /// Ids of tasks by their number.
     order: BTreeMap<u64, String>,
     /// Finished tasks by time and number.
@@ -109,6 +112,7 @@ impl Broker {
             agents: BTreeMap::new(),
             attached: HashMap::new(),
             tasks: ShardedMap::new(),
+            senders: HashMap::new(),
             order: BTreeMap::new(),
             finished: BTreeSet::new(),
             dead_letters: BTreeSet::new(),
@@ -171,6 +175,17 @@ impl Broker {
                 self.attached.remove(agent_id);
             }
         }
+    }
+
+    /// Returns whether an agent is registered, has a subscription, or takes part in a kept task. The hub would never send
+    /// anything to another one.
+    #[must_use]
+    pub fn knows(&self, agent_id: &str) -> bool {
+        self.agents.contains_key(agent_id)
+            || self.attached.contains_key(agent_id)
+            || self.senders.contains_key(agent_id)
+            || self.held.contains_key(agent_id)
+            || self.queues.contains_key(&Assignment::Inbox(agent_id.to_owned()))
     }
 
     /// Returns the time of the next timer.

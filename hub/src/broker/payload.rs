@@ -17,6 +17,16 @@ pub(crate) fn text<'a>(metadata: Option<&'a Struct>, key: &str) -> Option<&'a st
     }
 }
 
+/// Returns the queue of a message; empty if it names none.
+pub(crate) fn queue(metadata: Option<&Struct>) -> Result<String, BrokerError> {
+    match metadata.and_then(|metadata| metadata.fields.get("queue")).map(|value| value.kind.as_ref()) {
+        None | Some(None | Some(Kind::NullValue(_))) => Ok(String::new()),
+        Some(Some(Kind::StringValue(queue))) => Ok(queue.clone()),
+        // A message without a queue is a broadcast.
+        Some(Some(_)) => Err(BrokerError::invalid("`metadata.queue` is not a string")),
+    }
+}
+
 /// Returns the deadline of a message, in milliseconds since 1970-01-01 UTC.
 pub(crate) fn deadline(metadata: Option<&Struct>) -> Result<Option<u64>, BrokerError> {
     let Some(value) = metadata.and_then(|metadata| metadata.fields.get("deadline")) else { return Ok(None) };

@@ -2,7 +2,7 @@
 //! nothing, except that timers which are due are handled first.
 //!
 //! - [`publish`]: messages and new tasks.
-//! - [`work`]: claims, leases, statuses and artifacts.
+//! - [`work`]: claims, leases and progress. [`result`]: statuses, artifacts and ends. [`reject`]: rejections.
 //! - [`due`]: leases, deadlines and retention; lost workers.
 
 use std::net::IpAddr;
@@ -17,17 +17,22 @@ use super::change::{AgentRecord, Change, ChangeBatch, ChangeKind, ChangedStatus,
 use super::command::{Caller, Command, PublishReceipt, Register, Reply, TraceIds};
 use super::deliver::RoutedEvent;
 use super::error::{BrokerError, ErrorKind};
+use super::fingerprint::is_same;
 use super::task::{Actor, TaskEntry, is_allowed, is_final};
 use super::{Broker, payload};
 
 mod due;
 mod publish;
+mod reject;
+mod result;
 mod work;
 
 /// Sender of the events that the broker itself causes.
 pub const HUB: &str = "hub";
 /// Maximum length of an id, in bytes.
 pub const MAX_ID_BYTES: usize = 256;
+/// Maximum length of the reason of a cancellation, in bytes.
+const MOST_REASON: usize = 4096;
 /// Maximum length of a URL, in bytes.
 const MAX_URL_BYTES: usize = 2048;
 /// Maximum number of tags of an agent or a message.
@@ -78,6 +83,7 @@ impl Step<'_> {
             Command::Publish(publish) => self.publish(caller, publish),
             Command::UpdateStatus(update) => self.update_status(caller, update),
             Command::PutArtifact(put) => self.put_artifact(caller, put),
+            Command::Finish(finish) => self.finish(caller, finish),
             Command::Claim(claim) => self.claim(caller, &claim),
             Command::Renew(renew) => self.renew(caller, &renew),
             Command::Progress(progress) => self.progress(caller, progress),
@@ -132,26 +138,36 @@ impl Step<'_> {
         self.aggregate(task_id);
     }
 
-    fn keep(&mut self, from_agent_id: &str, receipt: &PublishReceipt) {
+    fn keep(&mut self, from_agent_id: &str, receipt: &PublishReceipt, digest: u64) {
         let kept = KeptReceipt {
             from_agent_id: from_agent_id.to_owned(),
             message_id: receipt.message_id.clone(),
             event_id: receipt.event_id.clone(),
             task_id: receipt.task_id.clone(),
             at_ms: self.now_ms,
+            digest,
         };
         self.broker.keep_receipt(kept.clone());
         self.batch.receipt = Some(kept);
     }
 
-    /// Returns the first result for a message that was published before.
-    fn repeated(&self, from_agent_id: &str, message_id: &str) -> Option<PublishReceipt> {
-        let kept = self.broker.receipts.get(&(from_agent_id.to_owned(), message_id.to_owned()))?;
-        Some(PublishReceipt {
+    /// Returns the first result for a message that was published before, and refuses another message with its id.
+    fn repeated(
+        &self,
+        from_agent_id: &str,
+        message_id: &str,
+        digest: u64,
+    ) -> Result<Option<PublishReceipt>, BrokerError> {
+        let key = (from_agent_id.to_owned(), message_id.to_owned());
+        let Some(kept) = self.broker.receipts.get(&key) else { return Ok(None) };
+        if !is_same(kept.digest, digest) {
+            return Err(BrokerError::used("message id", message_id));
+        }
+        Ok(Some(PublishReceipt {
             event_id: kept.event_id.clone(),
             message_id: kept.message_id.clone(),
             task_id: kept.task_id.clone(),
-        })
+        }))
     }
 
     /// Returns a task that is not finished, for a change to `to`.
@@ -235,14 +251,18 @@ impl Step<'_> {
             Caller::Agent(agent_id) => agent_id.clone(),
             Caller::Operator => HUB.to_owned(),
         };
-        if reason.len() > 4096 {
-            return Err(BrokerError::invalid("`reason` is longer than 4096 bytes"));
-        }
+        check_reason(reason)?;
+        self.cancel_as(&who, task_id, reason);
+        self.task_reply(task_id)
+    }
+
+    /// Cancels a task and its copies, after everything was checked.
+    fn cancel_as(&mut self, who: &str, task_id: &str, reason: &str) {
         let text = match reason {
             "" => "cancelled".to_owned(),
             reason => format!("cancelled: {reason}"),
         };
-        let copies = entry.copies.clone();
+        let copies = self.broker.task(task_id).map(|entry| entry.copies.clone()).unwrap_or_default();
         let data = payload::metadata([("cancelled_by", payload::string(who))]);
         // Before its copies, so that their aggregate does not determine its state.
         self.broker_status(task_id, TaskState::Cancelled, text.clone(), Some(data.clone()), false);
@@ -251,7 +271,6 @@ impl Step<'_> {
                 self.broker_status(&copy, TaskState::Cancelled, text.clone(), Some(data.clone()), false);
             }
         }
-        self.task_reply(task_id)
     }
 
     fn task_reply(&self, task_id: &str) -> Result<Reply, BrokerError> {
@@ -301,6 +320,14 @@ fn check_length(what: &str, id: &str) -> Result<(), BrokerError> {
     }
     match id.chars().any(char::is_control) {
         true => Err(BrokerError::invalid(format!("`{what}` contains a control character"))),
+        false => Ok(()),
+    }
+}
+
+/// Checks the reason of a cancellation.
+fn check_reason(reason: &str) -> Result<(), BrokerError> {
+    match reason.len() > MOST_REASON {
+        true => Err(BrokerError::invalid(format!("`reason` is longer than {MOST_REASON} bytes"))),
         false => Ok(()),
     }
 }

@@ -8,6 +8,8 @@ use crate::proto::agenthub::AgentEventMetadata;
 use super::Level;
 use super::change::KeptOperation;
 use super::command::TraceIds;
+use super::error::BrokerError;
+use super::fingerprint::is_same;
 
 /// Maximum number of requests of workers that a task keeps: a request is repeated soon, or not at all.
 const MOST_OPERATIONS: usize = 8;
@@ -171,13 +173,19 @@ impl TaskEntry {
     }
 
     /// Returns the id of the event of a request that was executed before.
-    pub(super) fn done(&self, operation: &str) -> Option<&str> {
+    ///
+    /// # Errors
+    /// Its id was used for another request.
+    pub(super) fn done(&self, operation: &str, digest: u64) -> Result<Option<&str>, BrokerError> {
         let done = self.operations.iter().find(|done| !operation.is_empty() && done.operation_id == operation);
-        done.map(|done| done.event_id.as_str())
+        match done {
+            Some(done) if !is_same(done.digest, digest) => Err(BrokerError::used("request id", operation)),
+            done => Ok(done.map(|done| done.event_id.as_str())),
+        }
     }
 
     /// Keeps a request with its event.
-    pub(super) fn keep_operation(&mut self, operation: &str, event_id: &str) {
+    pub(super) fn keep_operation(&mut self, operation: &str, digest: u64, event_id: &str) {
         if operation.is_empty() {
             return;
         }
@@ -185,7 +193,7 @@ impl TaskEntry {
             self.operations.remove(0);
         }
         let (operation_id, event_id) = (operation.to_owned(), event_id.to_owned());
-        self.operations.push(KeptOperation { operation_id, event_id });
+        self.operations.push(KeptOperation { operation_id, event_id, digest });
     }
 
     /// Returns the agent that submitted the task.

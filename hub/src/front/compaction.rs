@@ -8,6 +8,8 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use runtime::failures::{FailedOperation, report};
+
 use crate::broker::CheckpointCursor;
 use crate::broker::change::{ChangeBatch, CheckpointEnd, CheckpointPart};
 use crate::store::{Durability, Store, StoreError, StoreFuture, TrimmableStore};
@@ -177,7 +179,8 @@ pub(super) async fn run(hub: Weak<HubInner>) {
             Ok(()) if is_due => Duration::ZERO,
             Ok(()) => TICK,
             Err(error) => {
-                tracing::warn!("could not compact the hub's store: {error}");
+                let message = format_args!("could not compact the hub's store: {error}");
+                report(FailedOperation::Write, "hub store compaction", message);
                 PAUSE
             }
         };

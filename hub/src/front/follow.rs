@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::failures::{FailedOperation, report};
 use tokio::sync::Notify;
 
 use crate::broker::task::{TaskEntry, is_final, is_interrupted};
@@ -64,6 +65,8 @@ impl FollowerQueue {
         let bytes = state.bytes.saturating_add(event.bytes);
         if state.events.len() >= MAX_EVENTS || (bytes > MAX_BYTES && !state.events.is_empty()) {
             *state = PendingEvents { end: Some(FollowEnd::Lagged), ..PendingEvents::default() };
+            let message = "stopped following a task for a caller: its events were not read fast enough";
+            report(FailedOperation::Delivery, "slow hub follower", message);
         } else {
             state.bytes = bytes;
             state.events.push_back(event.clone());
@@ -78,9 +81,20 @@ impl FollowerQueue {
     }
 }
 
+/// The place of a follower, of which there is a limited number. A caller takes it before it submits the task that it will
+/// follow, so that the request is refused before it changes anything.
+pub struct FollowerPlace(Hub);
+
+impl Drop for FollowerPlace {
+    fn drop(&mut self) {
+        self.0.lock().following -= 1;
+    }
+}
+
 /// A follower of a task. Dropping it ends nothing else.
 pub struct TaskFollower {
-    hub: Hub,
+    /// Freed after the queue is removed.
+    place: Arc<FollowerPlace>,
     task_id: String,
     queue: Arc<FollowerQueue>,
     was_settled: bool,
@@ -117,7 +131,7 @@ impl TaskFollower {
 
 impl Drop for TaskFollower {
     fn drop(&mut self) {
-        let mut state = self.hub.lock();
+        let mut state = self.place.0.lock();
         if let Some(queues) = state.followers.get_mut(&self.task_id) {
             queues.retain(|queue| !Arc::ptr_eq(queue, &self.queue));
             if queues.is_empty() {
@@ -152,11 +166,40 @@ fn may_settle(state: TaskState) -> bool {
 }
 
 impl Hub {
+    /// Takes the place of a follower.
+    ///
+    /// # Errors
+    /// Fails if too many tasks are followed, or the store failed.
+    pub fn follower_place(&self) -> Result<Arc<FollowerPlace>, BrokerError> {
+        let mut state = self.lock();
+        if let Some(error) = &state.failed {
+            return Err(error.clone());
+        }
+        let most = state.broker.options().max_subscriptions;
+        if state.following >= most {
+            return Err(BrokerError::limit(format!("too many followed tasks: the limit is {most}")));
+        }
+        state.following += 1;
+        Ok(Arc::new(FollowerPlace(self.clone())))
+    }
+
     /// Returns a task as it is now, and a follower of what comes next.
     ///
     /// # Errors
-    /// Fails if the task does not exist, too many subscriptions are open, or the store failed.
+    /// Fails if the task does not exist, too many tasks are followed, or the store failed.
     pub async fn follow(&self, task_id: &str) -> Result<(Task, TaskFollower), BrokerError> {
+        self.follow_in(&self.follower_place()?, task_id).await
+    }
+
+    /// Follows a task like [`Hub::follow`], in a place that was taken before.
+    ///
+    /// # Errors
+    /// Fails if the task does not exist, or the store failed.
+    pub async fn follow_in(
+        &self,
+        place: &Arc<FollowerPlace>,
+        task_id: &str,
+    ) -> Result<(Task, TaskFollower), BrokerError> {
         let (task, follower, unsettled) = {
             let mut state = self.lock();
             if let Some(error) = &state.failed {
@@ -164,15 +207,11 @@ impl Hub {
             }
             let task = state.broker.task_with_history(task_id, 0)?;
             let was_settled = state.broker.task(task_id).is_some_and(TaskEntry::is_settled);
-            let most = state.broker.options().max_subscriptions;
-            if state.followers.values().map(Vec::len).sum::<usize>() >= most {
-                return Err(BrokerError::limit(format!("too many followed tasks: the limit is {most}")));
-            }
             let after = state.broker.last_number();
             let queue = Arc::new(FollowerQueue { after, state: Mutex::default(), changed: Notify::new() });
             state.followers.entry(task_id.to_owned()).or_default().push(queue.clone());
             let unsettled = (!state.outbox.is_empty()).then_some(state.appended);
-            let follower = TaskFollower { hub: self.clone(), task_id: task_id.to_owned(), queue, was_settled };
+            let follower = TaskFollower { place: place.clone(), task_id: task_id.to_owned(), queue, was_settled };
             (task, follower, unsettled)
         };
         if let Some(number) = unsettled {
@@ -187,16 +226,29 @@ impl Hub {
     /// # Errors
     /// Fails if the task does not exist, the hub ends, or the store failed.
     pub async fn settled_task(&self, task_id: &str, wait: Duration) -> Result<(Task, bool), BrokerError> {
+        self.settled_task_in(&self.follower_place()?, task_id, wait).await
+    }
+
+    /// Waits for a task like [`Hub::settled_task`], in a place that was taken before.
+    ///
+    /// # Errors
+    /// Fails if the task does not exist, the hub ends, or the store failed.
+    pub async fn settled_task_in(
+        &self,
+        place: &Arc<FollowerPlace>,
+        task_id: &str,
+        wait: Duration,
+    ) -> Result<(Task, bool), BrokerError> {
         let end = tokio::time::Instant::now() + wait;
         loop {
-            let (task, mut follower) = self.follow(task_id).await?;
+            let (task, mut follower) = self.follow_in(place, task_id).await?;
             if follower.was_settled() {
                 return Ok((task, true));
             }
             loop {
                 match tokio::time::timeout_at(end, follower.next()).await {
                     Err(_) => {
-                        let (task, follower) = self.follow(task_id).await?;
+                        let (task, follower) = self.follow_in(place, task_id).await?;
                         return Ok((task, follower.was_settled()));
                     }
                     Ok(Ok(event)) => {

@@ -11,6 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use runtime::failures::{FailedOperation, report};
 use runtime::ids::IdStream;
 use tokio::sync::Notify;
 
@@ -31,7 +32,7 @@ mod subscriber;
 mod subscription;
 
 pub use compaction::StoreStats;
-pub use follow::{FollowEnd, TaskFollower};
+pub use follow::{FollowEnd, FollowerPlace, TaskFollower};
 pub use subscriber::{DeliveryOrder, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
@@ -79,6 +80,8 @@ struct HubState {
     last_subscriber: u64,
     /// The followers of tasks.
     followers: HashMap<String, Vec<Arc<FollowerQueue>>>,
+    /// Number of places of followers that are taken.
+    following: usize,
     /// Signals for the workers that wait for a task of a queue.
     work: HashMap<Assignment, Arc<Notify>>,
     last_ms: u64,
@@ -149,6 +152,7 @@ impl Hub {
             subscribers: HashMap::new(),
             last_subscriber: 0,
             followers: HashMap::new(),
+            following: 0,
             work: HashMap::new(),
             last_ms: 0,
             // The system's randomness is asked once: ids need to be unique, not secret.
@@ -192,10 +196,7 @@ impl Hub {
         wait: Option<Duration>,
     ) -> Result<Option<ClaimedTask>, BrokerError> {
         let end = tokio::time::Instant::now() + wait.unwrap_or_default();
-        let key = match claim.queue.is_empty() || claim.queue == claim.agent_id {
-            true => Assignment::Inbox(claim.agent_id.clone()),
-            false => Assignment::Queue(claim.queue.clone()),
-        };
+        let key = claim.assignment();
         let waiting = WorkWait { hub: self, notify: self.lock().work.entry(key.clone()).or_default().clone(), key };
         loop {
             let signal = waiting.notify.notified();
@@ -270,6 +271,11 @@ impl Hub {
     pub fn stats(&self) -> HubStats {
         let state = self.lock();
         HubStats { subscriptions: state.subscribers.len(), ..state.broker.stats() }
+    }
+
+    /// Reads the state of the broker, with what is not stored yet.
+    pub fn inspect<T>(&self, read: impl FnOnce(&Broker) -> T) -> T {
+        read(&self.lock().broker)
     }
 
     /// Opens a subscription. It starts with the tasks that wait for the agent, or after a cursor.
@@ -389,11 +395,11 @@ impl Hub {
             }
             Err(error) => error,
         };
-        let error =
-            BrokerError::new(ErrorKind::Unavailable, format!("the hub's store failed: {error}; restart the hub"));
-        if state.failed.is_none() {
-            tracing::error!("{error}");
-        }
+        let message = format_args!("the hub's store failed: {error}; restart the hub");
+        report(FailedOperation::Write, "hub store", message);
+        // Callers may be on other machines, and the error of the store has the path of its file.
+        let text = "the hub's store failed; its log has the reason, and it must be restarted";
+        let error = BrokerError::new(ErrorKind::Unavailable, text);
         let failed = state.failed.get_or_insert(error).clone();
         state.subscribers.values().for_each(|subscriber| subscriber.end(SubscriptionEnd::Failed(failed.clone())));
         state.end_followers(&FollowEnd::Failed(failed.clone()));

@@ -58,6 +58,9 @@ impl EventSubscription {
         if let Some(error) = &state.failed {
             return Err(error.clone());
         }
+        if !state.broker.knows(&request.agent_id) {
+            return Err(BrokerError::unregistered(&request.agent_id));
+        }
         let options = state.broker.options();
         let most = options.max_subscriptions;
         if state.subscribers.len() >= most {

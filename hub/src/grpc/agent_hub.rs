@@ -64,7 +64,8 @@ impl AgentHub for AgentHubService {
         let PublishMessageRequest { message, routing: named } = request.into_inner();
         let message = message.ok_or_else(|| missing("message"))?;
         let routing = routing(&caller, named);
-        published(self.hub.execute(&caller, Command::Publish(Publish { message, routing, trace })).await)
+        let publish = Publish { message, routing, submits: false, trace };
+        published(self.hub.execute(&caller, Command::Publish(publish)).await)
     }
 
     async fn publish_task_update(

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use runtime::failures::{FailedOperation, report};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -26,6 +27,10 @@ pub(super) struct CountedConnection {
 pub(super) fn connections(listener: TcpListener, most: u32) -> impl Stream<Item = io::Result<CountedConnection>> {
     let permits = Arc::new(Semaphore::new(most.max(1) as usize));
     unfold((listener, permits), async |(listener, permits)| {
+        if permits.available_permits() == 0 {
+            let message = "gRPC connections wait: as many are open as the limit allows";
+            report(FailedOperation::Accept, "gRPC connection limit", message);
+        }
         // The semaphore is never closed.
         let permit = permits.clone().acquire_owned().await.ok()?;
         loop {
@@ -34,7 +39,11 @@ pub(super) fn connections(listener: TcpListener, most: u32) -> impl Stream<Item 
                     let _ = stream.set_nodelay(true);
                     return Some((Ok(CountedConnection { stream, _permit: permit }), (listener, permits)));
                 }
-                Err(_) => tokio::time::sleep(EXHAUSTED).await,
+                Err(error) => {
+                    let cause = error.kind().to_string();
+                    report(FailedOperation::Accept, &cause, format_args!("cannot accept a gRPC connection: {error}"));
+                    tokio::time::sleep(EXHAUSTED).await;
+                }
             }
         }
     })

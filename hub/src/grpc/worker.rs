@@ -8,11 +8,10 @@ use tonic::{Request, Response, Status};
 
 use super::events::{ItemStream, selected, stream_with_cursors};
 use super::identity::{Authenticate, identify, operation, trace};
-use super::published::{published, unexpected};
+use super::published::unexpected;
 use super::status::{missing, refusal};
-use crate::broker::{self, Caller, ClaimedTask, Command, Progress, PutArtifact, Reject, Renew, Reply, UpdateStatus};
-use crate::proto::a2a::{Task, TaskState, TaskStatus};
-use crate::proto::agenthub::{AgentEventMetadata, TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
+use crate::broker::{self, Caller, ClaimedTask, Command, Progress, Reject, Renew, Reply};
+use crate::proto::a2a::{Task, TaskState};
 use crate::proto::worker::hub_worker_server::HubWorker;
 use crate::proto::worker::{
     AcknowledgeRequest, AcknowledgeResponse, Claim, ClaimRequest, ClaimResponse, DeadLetter, EventWithCursor,
@@ -135,28 +134,12 @@ impl HubWorker for HubWorkerService {
         let operation = operation(&request)?;
         let FinishRequest { task_id, lease_id, state, update, artifacts, .. } = request.into_inner();
         let state = ending(state)?;
-        let routing = AgentEventMetadata { from_agent_id: agent_id, ..AgentEventMetadata::default() };
-        for (place, artifact) in artifacts.into_iter().enumerate() {
-            let update = TaskArtifactUpdateEvent {
-                task_id: task_id.clone(),
-                artifact: Some(artifact),
-                last_chunk: true,
-                ..TaskArtifactUpdateEvent::default()
-            };
-            let operation = if operation.is_empty() { String::new() } else { format!("{operation}.{place}") };
-            let lease = held(&lease_id);
-            let put = PutArtifact { update, routing: routing.clone(), lease, operation, trace: trace.clone() };
-            published(self.hub.execute(&caller, Command::PutArtifact(put)).await)?;
+        let lease = held(&lease_id);
+        let finish = broker::Finish { agent_id, task_id, lease, state, update, artifacts, operation, trace };
+        match self.hub.execute(&caller, Command::Finish(finish)).await.map_err(refusal)? {
+            Reply::Task(task) => Ok(Response::new(*task)),
+            other => Err(unexpected(&other)),
         }
-        let update = TaskStatusUpdateEvent {
-            task_id: task_id.clone(),
-            status: Some(TaskStatus { state: state as i32, update, timestamp: None }),
-            r#final: matches!(state, TaskState::Completed | TaskState::Failed),
-            ..TaskStatusUpdateEvent::default()
-        };
-        let finish = UpdateStatus { update, routing, lease: held(&lease_id), operation, trace };
-        published(self.hub.execute(&caller, Command::UpdateStatus(finish)).await)?;
-        self.hub.task(&task_id, 0).await.map(Response::new).map_err(refusal)
     }
 
     async fn acknowledge(&self, request: Request<AcknowledgeRequest>) -> Result<Response<AcknowledgeResponse>, Status> {

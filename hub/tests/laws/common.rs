@@ -74,9 +74,13 @@ impl Bench {
     }
 
     pub(crate) fn claim(&mut self, agent: &str, queue: &str) -> Option<ClaimedTask> {
+        self.try_claim(agent, queue).unwrap()
+    }
+
+    pub(crate) fn try_claim(&mut self, agent: &str, queue: &str) -> Result<Option<ClaimedTask>, BrokerError> {
         let claim = Claim { agent_id: agent.to_owned(), queue: queue.to_owned(), ..Claim::default() };
-        match self.run(Command::Claim(claim)).unwrap() {
-            Reply::Claimed(claimed) => claimed.map(|claimed| *claimed),
+        match self.run(Command::Claim(claim))? {
+            Reply::Claimed(claimed) => Ok(claimed.map(|claimed| *claimed)),
             other => panic!("{other:?}"),
         }
     }

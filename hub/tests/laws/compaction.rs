@@ -60,10 +60,9 @@ fn noticed(mut broker: Broker, now_ms: u64) -> Vec<String> {
     noticed.push(format!("{:?}", (stats.agents, stats.receipts, broker.last_number())));
     noticed.push(format!("{:?}", broker.dead_letters("", 0, "").unwrap()));
     let mut ids = 0;
-    for queue in ["q", "w0", "w1", "w2", "w3"] {
-        let agent_id = if queue == "q" { "another" } else { queue }.to_owned();
+    for (agent_id, queue) in [("another", "q"), ("w0", ""), ("w1", ""), ("w2", ""), ("w3", "")] {
         for _ in 0..10 {
-            let claim = Claim { agent_id: agent_id.clone(), queue: queue.to_owned(), ..Claim::default() };
+            let claim = Claim { agent_id: agent_id.to_owned(), queue: queue.to_owned(), ..Claim::default() };
             let mut next = || {
                 ids += 1;
                 format!("later{ids}")
@@ -85,8 +84,8 @@ fn take(bench: &mut Bench, choice: u8, agent: u8, task: u8) {
         2 => drop(bench.publish(message(&task, "boss", &agent).id(&format!("m{agent}{task}")))),
         3 | 4 => drop(bench.publish(message(&task, "boss", "").with("queue", "q").priority(priority).context("c"))),
         5 => drop(bench.publish(message(&task, "boss", "").priority(priority))),
-        6 => drop(bench.claim(&agent, "q")),
-        7 => drop(bench.claim(&agent, "")),
+        6 => drop(bench.try_claim(&agent, "q")),
+        7 => drop(bench.try_claim(&agent, "")),
         8 => drop(bench.status(&agent, &task, TaskState::Working)),
         9 => drop(bench.status(&agent, &task, TaskState::Completed)),
         10 => drop(bench.reject(&agent, &task, RejectionReason::CapacityExceeded)),

@@ -247,6 +247,7 @@ async fn a_cursor_of_another_hub_is_an_error() {
     let (one, other) = (Served::new(BrokerOptions::default()), Served::new(BrokerOptions::default()));
     one.register("w", &[]).await;
     let cursor = one.subscribe("w", messages()).cursor().0;
+    other.register("w", &[]).await;
     for number in 0..5 {
         other.register(&format!("w{number}"), &[]).await;
     }
@@ -256,15 +257,16 @@ async fn a_cursor_of_another_hub_is_an_error() {
     // Hubs with stores have the same cursors, but one has not come so far.
     let stored = || Served::on(Box::new(SlowStore::default()), BrokerOptions::default());
     let (ahead, behind) = (stored(), stored());
-    let command = Command::Register(Register { agent_id: "w".to_owned(), ..Register::default() });
-    let run = ahead.run(command);
-    tokio::time::timeout(Duration::from_millis(10), run).await.unwrap_err();
+    for hub in [&ahead, &behind] {
+        let command = Command::Register(Register { agent_id: "v".to_owned(), ..Register::default() });
+        tokio::time::timeout(Duration::from_millis(10), hub.run(command)).await.unwrap_err();
+    }
     // It is not stored yet, so it is no part of the cursor.
     let cursor = ahead.subscribe("v", messages()).cursor();
     assert_eq!(cursor.1, 0);
     assert!(behind.resume("v", messages(), Some(cursor.0), None).is_ok());
     let mut bytes = URL_SAFE_NO_PAD.decode(behind.subscribe("v", messages()).cursor().0).unwrap();
-    bytes[7] = 1;
+    bytes[7] = 2;
     let early = behind.resume("v", messages(), Some(URL_SAFE_NO_PAD.encode(bytes)), None).err().unwrap();
     assert_eq!(early.kind, ErrorKind::OutOfRange, "{early}");
 }
@@ -372,6 +374,7 @@ async fn subscriptions_and_tags_are_honoured() {
     assert_eq!(drain(&mut some), ["message 1"]);
     assert_eq!(drain(&mut other), ["message 4"]);
 
+    served.register("boss", &[]).await;
     let states = SubscriptionKind::Tasks { types: Vec::new(), states: vec![TaskState::Completed] };
     let mut completed = served.subscribe("boss", states);
     let types = SubscriptionKind::Tasks { types: vec!["resize".to_owned()], states: Vec::new() };
@@ -400,6 +403,7 @@ async fn subscriptions_and_tags_are_honoured() {
 #[tokio::test]
 async fn a_subscription_to_all_events_sees_cards_tasks_and_messages_once() {
     let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
     let mut all = served.subscribe("w", SubscriptionKind::Events { types: Vec::new() });
     let types = vec!["agent.registered".to_owned()];
     let mut cards = served.subscribe("w", SubscriptionKind::Events { types });
@@ -408,6 +412,60 @@ async fn a_subscription_to_all_events_sees_cards_tasks_and_messages_once() {
     served.publish(message("t", "boss", "w").id("n")).await;
     assert_eq!(drain(&mut all), ["boss registered", "task t", "message n"]);
     assert_eq!(drain(&mut cards), ["boss registered"]);
+}
+
+#[tokio::test]
+async fn an_agent_that_the_hub_does_not_know_is_refused() {
+    let served = Served::new(BrokerOptions::default());
+    let refused = |result: Result<(), BrokerError>| {
+        let error = result.unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::NotFound, "agent not found: `w`; register it first")
+        );
+    };
+    let kinds = || [tasks(), messages(), SubscriptionKind::Events { types: Vec::new() }];
+    for kind in kinds() {
+        refused(served.resume("w", kind, None, None).map(|_| ()));
+    }
+    let claim = |queue: &str| Claim { agent_id: "w".to_owned(), queue: queue.to_owned(), ..Claim::default() };
+    let wait = Some(Duration::from_secs(60));
+    refused(served.hub.claim_within(&Caller::Operator, claim(""), wait).await.map(|_| ()));
+    // A queue has no members.
+    assert_eq!(served.hub.claim_within(&Caller::Operator, claim("q"), None).await, Ok(None));
+    // The sender of a task can follow it, and so can its worker.
+    served.publish(message("t", "w", "").with("queue", "q")).await;
+    kinds().into_iter().for_each(|kind| drop(served.subscribe("w", kind)));
+    served.status("v", "t", TaskState::Working).await;
+    drop(served.subscribe("v", tasks()));
+    served.status("v", "t", TaskState::Completed).await;
+    assert!(served.resume("v", tasks(), None, None).is_err());
+    // Until the hub forgets the task.
+    served.advance(8 * 24 * 3_600_000).await;
+    refused(served.resume("w", tasks(), None, None).map(|_| ()));
+    // A worker that waits is refused once it is unregistered.
+    served.register("w", &[]).await;
+    let hub = served.hub.clone();
+    let waiting = tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim(""), wait).await });
+    tokio::task::yield_now().await;
+    served.run(Command::Unregister { agent_id: "w".to_owned() }).await.unwrap();
+    refused(tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap().unwrap().map(|_| ()));
+}
+
+#[tokio::test]
+async fn a_queue_with_the_name_of_an_agent_is_not_its_inbox() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("resize", &[]).await;
+    served.publish(message("queued", "boss", "").with("queue", "resize")).await;
+    served.publish(message("sent", "boss", "resize")).await;
+    for (queue, task) in [("resize", Some("queued")), ("resize", None), ("", Some("sent")), ("", None)] {
+        let claim = Claim { agent_id: "resize".to_owned(), queue: queue.to_owned(), ..Claim::default() };
+        let claimed = served.hub.claim_within(&Caller::Operator, claim, None).await.unwrap();
+        assert_eq!(
+            claimed.map(|claimed| (claimed.task.id, claimed.queue)),
+            task.map(|task| (task.to_owned(), queue.to_owned()))
+        );
+    }
 }
 
 #[tokio::test]
@@ -551,6 +609,20 @@ struct SlowStore {
 type Confirmation = oneshot::Sender<Result<(), StoreError>>;
 
 impl SlowStore {
+    /// Confirms what a command writes.
+    async fn confirm_while(&self, command: impl Future<Output = ()>) {
+        let confirm = async {
+            loop {
+                self.confirm(&Ok(()));
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            () = command => {}
+            () = confirm => {}
+        }
+    }
+
     fn confirm(&self, result: &Result<(), StoreError>) {
         self.waiting.lock().unwrap().drain(..).for_each(|waiting| waiting.send(result.clone()).unwrap_or_default());
     }
@@ -576,6 +648,7 @@ impl Store for SlowStore {
 async fn an_event_is_delivered_only_once_it_is_stored() {
     let store = SlowStore::default();
     let served = Arc::new(Served::on(Box::new(store.clone()), BrokerOptions::default()));
+    store.confirm_while(served.register("w", &[])).await;
     let mut subscription = served.subscribe("w", tasks());
     let publisher = tokio::spawn({
         let served = served.clone();
@@ -605,6 +678,7 @@ async fn an_event_is_delivered_only_once_it_is_stored() {
 async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
     let store = SlowStore::default();
     let served = Arc::new(Served::on(Box::new(store.clone()), BrokerOptions::default()));
+    store.confirm_while(served.register("w", &[])).await;
     let mut subscription = served.subscribe("w", tasks());
     let publisher = tokio::spawn({
         let served = served.clone();
@@ -623,6 +697,7 @@ async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
 #[tokio::test]
 async fn closing_ends_subscriptions() {
     let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
     let mut subscription = served.subscribe("w", tasks());
     served.hub.close();
     assert_eq!(subscription.next().await, Err(SubscriptionEnd::Closed));

@@ -8,4 +8,6 @@ mod crash;
 mod delivery;
 mod model;
 mod patterns;
+mod refused;
+mod refused_wire;
 mod rows;

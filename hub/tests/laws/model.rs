@@ -138,8 +138,8 @@ proptest! {
                 2 => { bench.publish(message(&task, "boss", &agent)).ok(); }
                 3 => { bench.publish(crate::common::PublishExt::with(message(&task, "boss", ""), "queue", "q")).ok(); }
                 4 => { bench.publish(message(&task, "boss", "")).ok(); }
-                5 => { bench.claim(&agent, "q"); }
-                6 => { bench.claim(&agent, ""); }
+                5 => { bench.try_claim(&agent, "q").ok(); }
+                6 => { bench.try_claim(&agent, "").ok(); }
                 7 => { bench.status(&agent, &task, TaskState::Working).ok(); }
                 8 => { bench.status(&agent, &task, TaskState::Completed).ok(); }
                 9 => { bench.reject(&agent, &task, RejectionReason::CapacityExceeded).ok(); }

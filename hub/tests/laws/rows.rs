@@ -5,8 +5,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hub::broker::{
-    BrokerOptions, Caller, Claim, Command, ErrorKind, ListTasks, Progress, PutArtifact, RecentTasks, Register, Reject,
-    Renew, Reply, UpdateStatus,
+    BrokerOptions, Caller, Claim, Command, ErrorKind, Finish, ListTasks, Progress, PutArtifact, RecentTasks, Register,
+    Reject, Renew, Reply, UpdateStatus,
 };
 use hub::proto::a2a::{AgentCard, Artifact, Message, TaskState};
 use hub::proto::agenthub::{AgentEventMetadata, TaskArtifactUpdateEvent};
@@ -457,8 +457,139 @@ fn artifacts_are_appended_or_replaced_by_their_id() {
     bench.artifact("w", "t", "a", &["new"], false).unwrap();
     assert_eq!(parts(&bench), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
     bench.status("w", "t", TaskState::Completed).unwrap();
-    bench.artifact("w", "t", "late", &["1"], false).unwrap();
-    fails(bench.artifact("boss", "t", "x", &["1"], false), ErrorKind::FailedPrecondition, "COMPLETED");
+    for (agent, id) in [("w", "late"), ("w", "a"), ("boss", "x")] {
+        let late = bench.artifact(agent, "t", id, &["1"], false);
+        fails(late, ErrorKind::FailedPrecondition, "the task `t` is COMPLETED and takes no more artifacts");
+    }
+}
+
+#[test]
+fn agents_of_the_published_service_may_send_the_result_after_the_end_and_never_change_it() {
+    let mut bench = Bench::with(&["w", "v"]);
+    let done = |bench: &mut Bench, task: &str, end| {
+        bench.send(task, "w");
+        bench.status("w", task, TaskState::Working).unwrap();
+        bench.status("w", task, end).unwrap();
+    };
+    done(&mut bench, "t", TaskState::Completed);
+    fails(bench.artifact("v", "t", "a", &["1"], false), ErrorKind::FailedPrecondition, "COMPLETED");
+    bench.artifact("w", "t", "a", &["1"], false).unwrap();
+    for (id, append) in [("a", false), ("a", true), ("b", false)] {
+        fails(bench.artifact("w", "t", id, &["2"], append), ErrorKind::FailedPrecondition, "COMPLETED");
+    }
+    done(&mut bench, "failed", TaskState::Failed);
+    fails(bench.artifact("w", "failed", "a", &["1"], false), ErrorKind::FailedPrecondition, "FAILED");
+    // A worker with a lease ends the task with its result, or sends the result before.
+    bench.queue("leased", "q");
+    bench.claim("w", "q").unwrap();
+    bench.status("w", "leased", TaskState::Working).unwrap();
+    bench.status("w", "leased", TaskState::Completed).unwrap();
+    fails(bench.artifact("w", "leased", "a", &["1"], false), ErrorKind::FailedPrecondition, "COMPLETED");
+}
+
+#[test]
+fn a_task_ends_with_its_artifacts_as_a_whole_or_not_at_all() {
+    let mut bench = Bench::with(&[]);
+    bench.queue("t", "q");
+    let lease = bench.claim("w", "q").unwrap().lease_id;
+    let artifact = |id: &str, text: &str| Artifact {
+        artifact_id: id.to_owned(),
+        parts: vec![text_part(text)],
+        ..Artifact::default()
+    };
+    let finish = |state, text: &str, operation: &str| Finish {
+        agent_id: "w".to_owned(),
+        task_id: "t".to_owned(),
+        lease: Some(lease.clone()),
+        state,
+        artifacts: vec![artifact("log", text), artifact("answer", text)],
+        operation: operation.to_owned(),
+        ..Finish::default()
+    };
+    let run = |bench: &mut Bench, finish: Finish| bench.run(Command::Finish(finish));
+    let precondition = ErrorKind::FailedPrecondition;
+    fails(run(&mut bench, finish(TaskState::Completed, "early", "o1")), precondition, "from SUBMITTED to COMPLETED");
+    assert_eq!(bench.task("t").artifacts, []);
+    bench.leased("w", "t", TaskState::Working, &lease).unwrap();
+    let mut large = finish(TaskState::Completed, "x", "o2");
+    large.artifacts.push(artifact("large", &"x".repeat(17 << 20)));
+    fails(run(&mut bench, large), ErrorKind::ResourceExhausted, "16777216 bytes");
+    assert_eq!((bench.task("t").artifacts.len(), bench.state("t")), (0, TaskState::Working));
+    let first = run(&mut bench, finish(TaskState::Completed, "first", "o3")).unwrap();
+    assert_eq!(run(&mut bench, finish(TaskState::Completed, "first", "o3")).unwrap(), first);
+    // The request again with another answer, and another request.
+    fails(run(&mut bench, finish(TaskState::Completed, "twice", "o3")), ErrorKind::AlreadyExists, "request id `o3`");
+    fails(run(&mut bench, finish(TaskState::Completed, "twice", "o4")), precondition, "from COMPLETED to COMPLETED");
+    fails(run(&mut bench, finish(TaskState::Failed, "twice", "")), precondition, "from COMPLETED to FAILED");
+    let Reply::Task(task) = first else { panic!("{first:?}") };
+    let texts = task.artifacts.iter().map(|artifact| (artifact.artifact_id.as_str(), artifact.parts[0].clone()));
+    assert_eq!(texts.collect::<Vec<_>>(), [("log", text_part("first")), ("answer", text_part("first"))]);
+    assert_eq!(bench.task("t"), *task);
+}
+
+#[test]
+fn another_message_with_a_used_id_is_refused() {
+    let mut bench = Bench::with(&["w", "v"]);
+    let sent = || message("t", "boss", "w").id("m1");
+    let first = bench.publish(sent()).unwrap();
+    let text = |text: &str| {
+        let mut publish = sent();
+        publish.message.content = vec![text_part(text)];
+        publish
+    };
+    let used = "the message id `m1` was used before with other content; use a new id";
+    for other in [
+        text("other"),
+        sent().context("c"),
+        sent().priority(4),
+        sent().tags(&["x"]),
+        sent().with("queue", "q"),
+        message("t", "boss", "v").id("m1"),
+        message("u", "boss", "w").id("m1"),
+        message("", "boss", "w").id("m1"),
+    ] {
+        fails(bench.publish(other), ErrorKind::AlreadyExists, used);
+    }
+    let mut report = status("boss", "t", TaskState::Cancelled, None);
+    report.update.status.as_mut().unwrap().update = Some(Message { message_id: "m1".to_owned(), ..Message::default() });
+    fails(bench.run(Command::UpdateStatus(report)).map(|_| ()), ErrorKind::AlreadyExists, used);
+    assert_eq!(bench.publish(sent()).unwrap(), first);
+    assert_eq!((bench.task("t").history.len(), bench.broker.tasks().count()), (1, 1));
+    // A restart keeps what was sent.
+    let mut restarted = Bench::new(bench.broker.options().clone());
+    bench.batches.iter().for_each(|batch| restarted.broker.replay(batch, |_| {}));
+    assert_eq!(restarted.publish(sent()).unwrap(), first);
+    fails(restarted.publish(text("other")), ErrorKind::AlreadyExists, used);
+    // So does a worker that reports two states with one id.
+    let reported = |state| {
+        let mut report = status("w", "t", state, None);
+        report.update.status.as_mut().unwrap().update =
+            Some(Message { message_id: "s1".to_owned(), ..Message::default() });
+        Command::UpdateStatus(report)
+    };
+    bench.run(reported(TaskState::Working)).unwrap();
+    bench.run(reported(TaskState::Working)).unwrap();
+    fails(bench.run(reported(TaskState::Completed)).map(|_| ()), ErrorKind::AlreadyExists, "message id `s1`");
+    assert_eq!(bench.state("t"), TaskState::Working);
+}
+
+#[test]
+fn the_hub_names_a_task_whose_message_names_none_and_repeats_the_name() {
+    let mut bench = Bench::with(&["w"]);
+    let sent = |id: &str| {
+        let mut publish = message("", "boss", "w").id(id);
+        publish.submits = true;
+        publish
+    };
+    let first = bench.publish(sent("m1")).unwrap();
+    assert!(first.task_id.starts_with("task_") && bench.task(&first.task_id).context_id.starts_with("ctx_"));
+    assert_eq!(bench.publish(sent("m1")).unwrap(), first);
+    assert_ne!(bench.publish(sent("m2")).unwrap().task_id, first.task_id);
+    fails(bench.publish(sent("m1").context("c")), ErrorKind::AlreadyExists, "message id `m1`");
+    let mut queue = message("q", "boss", "");
+    let number = Value { kind: Some(Kind::NumberValue(1.0)) };
+    queue.message.metadata.get_or_insert_with(Struct::default).fields.insert("queue".to_owned(), number);
+    fails(bench.publish(queue), ErrorKind::InvalidArgument, "`metadata.queue` is not a string");
 }
 
 #[test]
@@ -580,10 +711,10 @@ fn artifacts_of_an_earlier_attempt_are_aborted() {
         |lease: &str| Command::PutArtifact(PutArtifact { lease: Some(lease.to_owned()), ..put("w", "t", "a", "") });
     fails(bench.run(put(&first.lease_id)), ErrorKind::Aborted, "attempt 2 of 3");
     bench.run(put(&second.lease_id)).unwrap();
-    // After the end as well, where published agents send theirs.
+    // After the end as well.
     bench.leased("w", "t", TaskState::Completed, &second.lease_id).unwrap();
     fails(bench.run(put(&first.lease_id)), ErrorKind::Aborted, "attempt 2 of 3");
-    bench.run(put(&second.lease_id)).unwrap();
+    fails(bench.run(put(&second.lease_id)), ErrorKind::FailedPrecondition, "takes no more artifacts");
 }
 
 /// A part of the artifact `id`, which is appended.
@@ -614,6 +745,9 @@ fn a_repeated_request_of_a_worker_changes_nothing() {
     let first = claimed(bench.run(claim("c1")).unwrap());
     assert_eq!(claimed(bench.run(claim("c1")).unwrap()), first);
     assert_eq!(bench.run(claim("c2")), Ok(Reply::Claimed(None)));
+    let other =
+        Claim { agent_id: "w".to_owned(), queue: "other".to_owned(), operation: "c1".to_owned(), ..Claim::default() };
+    fails(bench.run(Command::Claim(other)), ErrorKind::AlreadyExists, "request id `c1`");
     let report = |bench: &mut Bench, state, operation: &str| {
         let update = UpdateStatus { operation: operation.to_owned(), ..status("w", "t", state, Some(&first.0)) };
         bench.run(Command::UpdateStatus(update)).map(published)
@@ -630,6 +764,8 @@ fn a_repeated_request_of_a_worker_changes_nothing() {
     assert_eq!(bench.run(Command::Progress(progress.clone())), Ok(until.clone()));
     let events = bench.events.len();
     assert_eq!(bench.run(Command::Progress(progress)), Ok(until));
+    // The id of a request is that of one request.
+    fails(report(&mut bench, TaskState::Completed, "o2"), ErrorKind::AlreadyExists, "request id `o2`");
     let put = Command::PutArtifact(put("w", "t", "a", "o3"));
     let stored = published(bench.run(put.clone()).unwrap());
     assert_eq!(published(bench.run(put.clone()).unwrap()), stored);

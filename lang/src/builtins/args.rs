@@ -1,5 +1,6 @@
 //! Reading a builtin's arguments: each reader names the argument and what was expected.
 
+use crate::advice;
 use crate::value::{Dict, Str, Value, article};
 use crate::vm::{Raise, RunCode};
 
@@ -8,11 +9,7 @@ fn wrong(i: usize, args: &[Value], expected: &str) -> Box<Raise> {
     let given = args.get(i).unwrap_or(&Value::Nil);
     let raise = Raise::error(RunCode::Type, format!("expected {expected}, found {}", article(given.type_name())))
         .about(i, format!("this is {}", super::items::shown(given)));
-    if matches!(given, Value::Iter(_)) && expected.contains("list") {
-        raise.help("convert it to a list with `.to_list()`")
-    } else {
-        raise
-    }
+    raise.help_by_some(advice::argument(given.into(), expected))
 }
 
 /// A string.

@@ -2,7 +2,8 @@
 
 use super::args;
 use crate::value::{Value, brief, display, equal, inspect};
-use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
+use crate::vm::{Cx, Meter, Raise, RaisePayload, RunCode, Stopped};
+use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -150,6 +151,12 @@ pub struct Unequal {
     pub actual: Value,
     /// The value that was expected.
     pub expected: Value,
+}
+
+impl RaisePayload for Unequal {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
 }
 
 fn assert(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -3,7 +3,7 @@
 use super::args;
 use crate::value::{HostBox, HostObject, Value};
 use crate::vm::tasks::Task;
-use crate::vm::{Cx, On, Raise, RunCode, Wait};
+use crate::vm::{Cx, On, Raise, RunCode, TASK, Wait};
 use std::any::Any;
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ struct TaskHandle(Rc<Task>);
 
 impl HostObject for TaskHandle {
     fn type_name(&self) -> &'static str {
-        "task"
+        TASK
     }
 
     fn as_any(&self) -> &dyn Any {

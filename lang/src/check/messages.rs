@@ -1,6 +1,7 @@
 //! The messages of the passes that look at nodes one by one; those about types are in `infer/report.rs`.
 
 use super::CheckCode;
+use crate::advice::{self, listed};
 use crate::ast::{Arm, Attribute, FnDecl, Name};
 use crate::declaration::{
     EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl,
@@ -11,16 +12,6 @@ use crate::diagnostic::fix::{
 use crate::diagnostic::{Diagnostic, nearest, nearest_of};
 use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
-
-/// `a`, `b` and `c`.
-pub(super) fn listed<'n>(names: impl Iterator<Item = &'n str>, last: &str) -> String {
-    let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [only] => only.clone(),
-        [some @ .., end] => format!("{} {last} {end}", some.join(", ")),
-    }
-}
 
 /// The name that was probably meant, or all of them.
 fn suggest<'n, I: Iterator<Item = &'n str>>(
@@ -40,15 +31,6 @@ fn declared(d: Diagnostic, site: Option<&Site>) -> Diagnostic {
     match site {
         Some(site) => d.label(&site.source, site.span, "declared here"),
         None => d,
-    }
-}
-
-fn range(min: usize, max: Option<usize>) -> String {
-    let arguments = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
-    match max {
-        None => format!("at least {}", arguments(min)),
-        Some(max) if max == min => arguments(min),
-        Some(max) => format!("{min} to {}", arguments(max)),
     }
 }
 
@@ -150,8 +132,8 @@ pub(super) fn method_arity(
     let given = args.len();
     let Signature { takes_self, min, max, .. } = &method.signature;
     let own = usize::from(*takes_self);
-    let takes = range(min + own, max.map(|max| max + own));
-    let message = format!("`{}.{}` takes {takes}, but {} given", owner.name(), name.text, were(given));
+    let function = format!("`{}.{}`", owner.name(), name.text);
+    let message = advice::arity(&function, min + own, max.map(|max| max + own), given);
     let d = Diagnostic::new(CheckCode::Arity, message).label(source, span, "called here").label(
         &method.source,
         method.signature.span,

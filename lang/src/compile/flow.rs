@@ -5,7 +5,7 @@ use super::function::{ExitBlock, ExitStep, OpenCatch, Way, in_a_row};
 use crate::ast::*;
 use crate::resolve::Target;
 use crate::source::Span;
-use crate::vm::{Failure, HandlerKind, Op, op::Reg};
+use crate::vm::{Failure, HandlerKind, Op, Test, op::Reg};
 
 /// A way out of a guarded block: by an error, by its end, or by one of [`Way`].
 const RAISED: i32 = -1;
@@ -146,6 +146,9 @@ impl<'a> Compiler<'a> {
             let inner = self.fn_ref().next;
             self.fn_mut().floor = inner;
             let mut fails = Vec::new();
+            if is_compared_by_guard(arm) {
+                self.note_match(src, arm.pattern.span);
+            }
             self.test(&arm.pattern, src, &mut fails);
             let bound = self.fn_ref().next;
             self.fn_mut().floor = bound;
@@ -169,6 +172,14 @@ impl<'a> Compiler<'a> {
         self.patch_here(&ends);
         self.shares(src);
         self.free_to(next);
+    }
+
+    /// Tells a host value that it is compared, as a dict pattern does.
+    fn note_match(&mut self, src: Reg, span: Span) {
+        let test = self.pattern_test(Test::Keys(Vec::new()), span);
+        let dst = self.temp();
+        self.emit(Op::HasKeys { dst, src, test }, span);
+        self.free_to(dst);
     }
 
     /// `return`, `throw`, `break`, `continue`.
@@ -435,6 +446,8 @@ impl<'a> Compiler<'a> {
         let target = self.here();
         self.add_handler(start, end, target, held, HandlerKind::Retry);
         let over = self.emit(Op::UnlessGtInt { a: left, imm: 0, by: 0 }, span);
+        // The error of an attempt that another one follows is over.
+        self.emit(Op::Nil { dst: held }, span);
         self.jump_back(again, span);
         self.patch_here(&[over]);
         self.emit(Op::Rethrow { src: held }, span);
@@ -450,5 +463,22 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Move { dst: result, src }, span);
         self.leave_by(Way::Return, result, span);
         self.patch_here(&[fine]);
+    }
+}
+
+/// Whether an arm binds the whole value, and its guard looks into it: `result if result.status == "done"`.
+fn is_compared_by_guard(arm: &Arm) -> bool {
+    fn looks_into(e: &Expr, name: &str) -> bool {
+        let is_it = |object: &Expr| matches!(&object.kind, ExprKind::Name(found) if found == name);
+        if matches!(&e.kind, ExprKind::Field { object, .. } | ExprKind::Index { object, .. } if is_it(object)) {
+            return true;
+        }
+        let mut found = false;
+        e.children(|child| found = found || looks_into(child, name));
+        found
+    }
+    match (&arm.pattern.kind, &arm.guard) {
+        (PatternKind::Bind(name), Some(guard)) => looks_into(guard, name),
+        _ => false,
     }
 }

@@ -185,7 +185,7 @@ impl<'a> Compiler<'a> {
         self.free_to(answer);
     }
 
-    fn pattern_test(&mut self, test: Test, span: Span) -> u16 {
+    pub(super) fn pattern_test(&mut self, test: Test, span: Span) -> u16 {
         let tests = &mut self.fn_mut().proto.tests;
         tests.push(test);
         let i = tests.len() - 1;

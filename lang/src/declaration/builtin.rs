@@ -31,6 +31,14 @@ pub struct Arity {
     pub rest: bool,
 }
 
+impl Arity {
+    /// Returns whether a call can have an argument.
+    #[must_use]
+    pub const fn takes_any(self) -> bool {
+        self.max > 0 || self.rest
+    }
+}
+
 /// The function of a row, which only the machine looks into.
 pub type Run = <ThisCrate as Machine>::Run;
 

@@ -52,6 +52,9 @@ pub trait HostObject: Any {
         None
     }
 
+    /// A pattern of a `match` asks for its keys.
+    fn matched(&self) {}
+
     /// Itself as a function, for those that can be called.
     fn callable(&self) -> Option<&<ThisCrate as Machine>::Callable<'_>> {
         None

@@ -4,9 +4,10 @@ use super::call::with_article;
 use super::fiber::Fiber;
 use super::native::{BuiltinRun, Next};
 use super::{Cx, FieldSite, KeySource, PathKey, Place, Proto, Raise, RunCode, Wait, operate, record};
+use crate::advice;
 use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
-use crate::value::{DictBox, Iter, List, Str, StructValue, Value, inspect};
+use crate::value::{DictBox, HostBox, Iter, List, Str, StructValue, Tag, Value, inspect};
 use std::rc::Rc;
 
 /// An item of a walk.
@@ -33,7 +34,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
         },
         Value::Nil => Err(Raise::error(RunCode::Member, format!("nil has no field `{name}`"))
             .labelled("this is nil")
-            .help(format!("use `?.{name}` if it may be nil"))),
+            .help(advice::member_of_nil(name, false))),
         _ => match property(cx, object, name)? {
             Some(v) => Ok(v),
             None => Err(no_member(cx, object, name)),
@@ -121,7 +122,7 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     if object.is_nil() {
         return Raise::error(RunCode::Member, format!("nil has no method `{name}`"))
             .about(0, "this is nil")
-            .help(format!("use `?.{name}(…)` if it may be nil"));
+            .help(advice::member_of_nil(name, true));
     }
     no_member(cx, object, name).about(0, "")
 }
@@ -129,30 +130,44 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
 fn no_member(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     let message = format!("{} has no method or field `{name}`", with_article(object));
     let raise = record::explain(Raise::error(RunCode::Member, message), object, name);
-    let own: Vec<_> = record::methods(object).map(Methods::all).unwrap_or_default();
-    let own = own.iter().filter(|m| m.takes_self).map(|m| m.name.as_str());
-    let fields: Vec<&str> = match object {
-        Value::Struct(s) => s.def().names().map(Str::as_str).collect(),
-        _ => Vec::new(),
-    };
-    let module = match object {
-        Value::Host(h) => format!("<{}>", h.object().type_name()),
-        other => other.tag().module().to_owned(),
-    };
+    let methods: Vec<_> = record::methods(object).map(Methods::all).unwrap_or_default();
+    let own = methods.iter().filter(|m| m.takes_self).map(|m| m.name.as_str());
     let registry = cx.isolate.registry();
-    let methods = registry.module(&module).map(|row| row.name);
-    match nearest(name, fields.into_iter().chain(own).chain(methods)) {
-        Some(near) if near == name.as_str() => raise.help(format!("call the method: `.{near}()`")),
-        Some(near) => raise.help(format!("did you mean `{near}`?")),
-        None => raise,
+    let rows = modules(object).into_iter().flat_map(|module| registry.module(&module).collect::<Vec<_>>());
+    let names: Vec<&str> = match object {
+        Value::Struct(s) => s.def().names().map(Str::as_str).chain(own).chain(rows.map(|row| row.name)).collect(),
+        Value::Dict(d) => {
+            let functions = d.dict.iter().filter(|(_, value)| value.is_callable());
+            functions.map(|(key, _)| key.as_str()).chain(rows.map(|row| row.name)).collect()
+        }
+        _ => own.chain(rows.map(|row| row.name)).collect(),
+    };
+    let raise = match advice::near_member(name, &names) {
+        Some(near) if near == name.as_str() => return raise.help(advice::uncalled(near)),
+        near => raise.help_by_some(near.map(advice::meant)),
+    };
+    let is_function = registry.find("", name).is_some_and(|row| row.arity.takes_any());
+    raise.help_by_some(is_function.then(|| advice::function(name))).help_by_some(advice::stand_in(object.into()))
+}
+
+/// Returns the modules of the table of builtins in which the methods of a value are looked up.
+fn modules(value: &Value) -> Vec<String> {
+    match value {
+        Value::Host(h) => vec![format!("<{}>", h.object().type_name()), reads_like(h).to_owned()],
+        other => vec![other.tag().module().to_owned()],
     }
+}
+
+/// Returns the module of the list or dict that a host value reads like.
+fn reads_like(host: &HostBox) -> &'static str {
+    if host.object().is_list() { Tag::List.module() } else { Tag::Dict.module() }
 }
 
 /// The method of that name: of the value's type; of a host value's own type, else of the list or dict that it reads like.
 pub(super) fn find_method(registry: Registry, value: &Value, name: &str) -> Option<&'static Builtin> {
     let Value::Host(h) = value else { return registry.find(value.tag().module(), name) };
     let own = registry.find(&format!("<{}>", h.object().type_name()), name);
-    own.or_else(|| registry.find(if h.object().is_list() { "<list>" } else { "<dict>" }, name))
+    own.or_else(|| registry.find(reads_like(h), name))
 }
 
 /// Returns the position of `index` in a sequence of `len`; negative ones count from the end.
@@ -183,9 +198,7 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         },
         (Value::Host(h), Value::Str(k)) => Ok(Some(h.object().get(k).unwrap_or_default())),
         (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
-        (Value::Nil, _) => Err(Raise::error(RunCode::Type, "nil cannot be indexed")
-            .labelled("this is nil")
-            .help("use `?[…]` if it may be nil")),
+        (Value::Nil, _) => Err(not_indexable(object).labelled("this is nil")),
         (Value::List(_) | Value::Str(_) | Value::Range(_) | Value::Dict(_) | Value::Host(_), other) => {
             let wants = if matches!(object, Value::Dict(_)) { "a string" } else { "an int" };
             Err(Raise::error(
@@ -193,10 +206,13 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
                 format!("{} must be indexed by {wants}, not by {}", with_article(object), with_article(other)),
             ))
         }
-        (Value::Iter(_), _) => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))
-            .help("make a list with `.to_list()`, or take one item with `.skip(n).first()`")),
-        _ => Err(Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))),
+        _ => Err(not_indexable(object)),
     }
+}
+
+fn not_indexable(object: &Value) -> Box<Raise> {
+    Raise::error(RunCode::Type, format!("{} cannot be indexed", with_article(object)))
+        .help_by_some(advice::indexed(object.into()))
 }
 
 /// The error for an index that is out of range.
@@ -256,20 +272,16 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
             let (a, b) = bounds(r.len())?;
             Ok(Value::list((a..b.max(a)).filter_map(|i| r.at(i)).map(Value::Int).collect()))
         }
-        other => Err(Raise::error(RunCode::Type, format!("{} cannot be sliced", with_article(other)))),
+        other => Err(Raise::error(RunCode::Type, format!("{} cannot be sliced", with_article(other)))
+            .help_by_some(advice::stand_in(other.into()))),
     }
 }
 
 /// Makes a value ready for `for`.
 pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     walkable(value).map_err(|value| {
-        let raise = Raise::error(RunCode::Type, format!("{} is not iterable", with_article(&value)));
-        match value {
-            Value::Int(n) => raise.help(format!("to repeat {n} times, use `0 to {n} exclusive`")),
-            Value::Nil => raise.help("use `?? []` if it may be nil"),
-            Value::Closure(_) | Value::Builtin(_) => raise.help("call the function to iterate over its result"),
-            _ => raise,
-        }
+        Raise::error(RunCode::Type, format!("{} is not iterable", with_article(&value)))
+            .help_by_some(advice::iterated((&value).into()))
     })
 }
 
@@ -323,7 +335,7 @@ pub(super) fn item(value: &Value, position: i64) -> Result<(IterItem, i64), Box<
             Some(Next::Later(wait)) => return Ok((IterItem::Wait(wait), position)),
             None => {
                 let message = format!("{} is not iterable", with_article(value));
-                return Err(Raise::error(RunCode::Type, message));
+                return Err(Raise::error(RunCode::Type, message).help_by_some(advice::iterated(value.into())));
             }
         },
         _ => None,
@@ -494,7 +506,12 @@ fn child<'a>(slot: &'a mut Value, key: &Value, fresh: bool) -> Result<&'a mut Va
             match found {
                 Some(at) => Ok(dict.at_place(at)),
                 None if fresh => Ok(dict.slot(k)),
-                None => Err(Raise::error(RunCode::Member, format!("key `{k}` not found in this dict"))),
+                None => {
+                    let keys: Vec<&str> = dict.iter().map(|(key, _)| key.as_str()).collect();
+                    let near = nearest(k, keys.iter().copied()).map(advice::meant);
+                    let raise = Raise::error(RunCode::Member, format!("key `{k}` not found in this dict"));
+                    Err(raise.help_by_some(near))
+                }
             }
         }
         (Value::List(l), Value::Int(i)) => match offset(*i, len) {

@@ -6,6 +6,7 @@ use super::iterate::{Advanced, Yielded};
 use super::native::{BuiltinRun, Step};
 use super::wait::WaitState;
 use super::{Cx, Proto, Raise, RunCode, Wait};
+use crate::advice;
 use crate::declaration::Builtin;
 use crate::value::{Closure, HostBox, Value, article, inspect};
 use std::ptr;
@@ -99,7 +100,8 @@ impl Fiber {
             },
             other => {
                 let message = format!("{} is not a function", with_article(other));
-                Err(Raise::error(RunCode::Call, message).about_callee(format!("this is {}", inspect(other))))
+                let raise = Raise::error(RunCode::Call, message).about_callee(format!("this is {}", inspect(other)));
+                Err(raise.help_by_some(advice::called(other.into())))
             }
         }
     }
@@ -206,7 +208,7 @@ impl Fiber {
                 let hidden = usize::from(builtin.is_method());
                 let fewer = |n: usize| n.saturating_sub(hidden);
                 return Err(arity_error(&builtin.full_name(), fewer(min), fewer(max), builtin.arity.rest, fewer(argc))
-                    .help(format!("its signature is `{}`", builtin.sig)));
+                    .help(advice::signature(builtin.sig)));
             }
             self.clear(base + max, argc - max);
             argc = max;
@@ -467,7 +469,7 @@ fn begun(wait: Wait) -> Result<Begun, Box<Raise>> {
 }
 
 fn wrong_arity(name: &str, min: usize, max: usize, rest: bool, given: usize, code: &Proto) -> Box<Raise> {
-    let raise = arity_error(&format!("`{name}`"), min, max, rest, given);
+    let raise = arity_error(name, min, max, rest, given);
     match &code.source {
         Some(source) => raise.also(source, code.span, "declared here"),
         None => raise,
@@ -475,18 +477,8 @@ fn wrong_arity(name: &str, min: usize, max: usize, rest: bool, given: usize, cod
 }
 
 fn arity_error(name: &str, min: usize, max: usize, rest: bool, given: usize) -> Box<Raise> {
-    let name = if name.starts_with('`') { name.to_owned() } else { format!("`{name}`") };
-    let takes = match (rest, min == max) {
-        (true, _) => format!("at least {}", count(min)),
-        (false, true) => count(min),
-        (false, false) => format!("{min} to {}", count(max)),
-    };
-    let was = if given == 1 { "was" } else { "were" };
-    Raise::error(RunCode::Arity, format!("{name} takes {takes}, but {given} {was} given"))
-}
-
-fn count(n: usize) -> String {
-    if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") }
+    let message = advice::arity(&format!("`{name}`"), min, (!rest).then_some(max), given);
+    Raise::error(RunCode::Arity, message)
 }
 
 /// A value's type in a sentence.

@@ -24,6 +24,9 @@ impl Fiber {
     /// Value that `catch` binds.
     pub(super) fn caught(&mut self, mut raise: Box<Raise>) -> Value {
         let value = raise.to_value();
+        if let Some(payload) = &raise.payload {
+            payload.caught();
+        }
         if let Value::Dict(dict) = &value {
             if self.caught.len() == MOST {
                 self.caught.retain(|c| c.value.strong_count() > 0);

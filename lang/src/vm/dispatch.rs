@@ -8,6 +8,7 @@ use super::context::LARGE;
 use super::fiber::{Exit, Fiber, Frame, Pending};
 use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, RunCode, Test, access, operate, pattern, record, type_test, unwind};
+use crate::advice;
 use crate::ast::BinaryOp;
 use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
@@ -1116,12 +1117,13 @@ fn not_spreadable(value: &Value) -> Box<Raise> {
         RunCode::Type,
         format!("expected a list, set or range to spread, found {}", super::call::with_article(value)),
     )
+    .help_by_some(advice::argument(value.into(), "list"))
 }
 
 #[cold]
 fn not_a_result(what: &str, value: &Value) -> Box<Raise> {
     Raise::error(RunCode::Type, format!("`{what}` requires a Result, found {}", super::call::with_article(value)))
-        .help("`Ok(v)`, `Err(e)` and `try { … }` return a Result")
+        .help(advice::RESULTS)
 }
 
 fn make_range(a: &Value, b: &Value, exclusive: bool) -> Result<Value, Box<Raise>> {
@@ -1143,7 +1145,7 @@ fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
     match kind {
         Failure::NoArm => Raise::error(RunCode::NoArm, format!("no arm of this `match` matches {}", inspect(value)))
             .labelled("no arm matches")
-            .help("add an arm for it, or `_ -> …` for all other values"),
+            .help(advice::OTHER_ARM),
         Failure::Unfit => Raise::error(RunCode::Type, format!("pattern does not match {}", inspect(value)))
             .labelled("this pattern expects a different value")
             .help("use `match` to try several patterns"),

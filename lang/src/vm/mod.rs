@@ -83,7 +83,8 @@ pub use proto::{
     CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, KeySource, MethodSite, PathKey, PathSite, Place,
     Proto, Rebuild, Str0, Test,
 };
-pub use raise::{About, Raise, Why};
+pub(crate) use raise::TASK;
+pub use raise::{About, Raise, RaisePayload, Why};
 pub use tasks::{
     Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work,
 };

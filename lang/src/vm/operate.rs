@@ -2,6 +2,7 @@
 
 use super::call::with_article;
 use super::{Meter, Raise, RunCode};
+use crate::advice;
 use crate::ast::BinaryOp;
 use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
@@ -187,7 +188,8 @@ pub(super) fn negate(a: &Value) -> Result<Value, Box<Raise>> {
     match a {
         Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
         Value::Float(f) => Ok(Value::Float(-f)),
-        other => Err(Raise::error(RunCode::Type, format!("cannot negate {}", with_article(other)))),
+        other => Err(Raise::error(RunCode::Type, format!("cannot negate {}", with_article(other)))
+            .help_by_some(advice::stand_in(other.into()))),
     }
 }
 
@@ -202,12 +204,5 @@ pub(super) fn too_large(limit: usize) -> Box<Raise> {
 
 fn mismatch(op: BinaryOp, a: &Value, b: &Value) -> Box<Raise> {
     let message = format!("`{}` does not work on {} and {}", op.symbol(), with_article(a), with_article(b));
-    let raise = Raise::error(RunCode::Type, message);
-    match (op, a, b) {
-        (BinaryOp::Add, Value::Str(_), _) | (BinaryOp::Add, _, Value::Str(_)) => {
-            raise.help("convert the value with `\"…${value}\"` or `to_string(value)`")
-        }
-        (_, Value::Nil, _) | (_, _, Value::Nil) => raise.help("one operand is nil: replace it with `??` first"),
-        _ => raise,
-    }
+    Raise::error(RunCode::Type, message).help_by_some(advice::operator(op, a.into(), b.into()))
 }

@@ -11,7 +11,10 @@ pub(super) fn fits(test: &Test, value: &Value) -> bool {
         (Test::List { len, rest }, Value::List(l)) => l.items.len() == *len || (*rest && l.items.len() > *len),
         (Test::Keys(keys), Value::Dict(d)) => keys.iter().all(|k| d.dict.contains(k)),
         (Test::Keys(keys), Value::Struct(s)) => keys.iter().all(|k| s.def().position(k).is_some()),
-        (Test::Keys(keys), Value::Host(h)) => keys.iter().all(|k| h.object().get(k).is_some()),
+        (Test::Keys(keys), Value::Host(h)) => {
+            h.object().matched();
+            keys.iter().all(|k| h.object().get(k).is_some())
+        }
         (Test::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
         (Test::Variant(def, tag), Value::Variant(v)) => v.tag() == *tag && Rc::ptr_eq(def, v.def()),
         _ => false,

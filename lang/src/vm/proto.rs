@@ -287,6 +287,19 @@ impl Proto {
         self.calls.binary_search_by_key(&pc, |c| c.pc).ok().map(|i| &self.calls[i])
     }
 
+    /// Returns the builtin that the instruction at `pc` called last, if scripts can name it.
+    pub(super) fn builtin_at(&self, pc: usize) -> Option<&'static Builtin> {
+        match *self.code.get(pc)? {
+            Op::CallBuiltin { builtin, .. } => {
+                self.builtins.get(usize::from(builtin)).copied().filter(|row| !row.is_method())
+            }
+            Op::CallMethod { site, .. } | Op::MethodInPlace { site, .. } => {
+                self.methods.get(usize::from(site))?.cache.get().map(|(_, row)| row)
+            }
+            _ => None,
+        }
+    }
+
     /// The distance of a short jump that did not fit.
     pub(super) fn far(&self, pc: usize) -> i32 {
         let pc = u32::try_from(pc).unwrap_or(u32::MAX);

@@ -1,9 +1,10 @@
 //! Interruptions of a run: a thrown value, an error of the language, a cancellation, an exit.
 
+use crate::advice::Subject;
 use crate::diagnostic::code::CodeRef;
 use crate::diagnostic::{Diagnostic, Label, Severity, TraceFrame};
 use crate::source::{SourceRef, Span};
-use crate::value::{Dict, Str, Value, brief, inspect};
+use crate::value::{Dict, Str, Tag, Value, brief, inspect};
 use std::any::Any;
 use std::rc::Rc;
 
@@ -78,7 +79,19 @@ pub struct Raise {
     /// More entries of the error that `catch` binds.
     pub fields: Vec<(&'static str, Value)>,
     /// For the crate that made it.
-    pub payload: Option<Rc<dyn Any>>,
+    pub payload: Option<Rc<dyn RaisePayload>>,
+}
+
+/// Data that a crate attaches to the errors that it raises. It learns what becomes of them.
+pub trait RaisePayload: Any {
+    /// A script has caught the error: it continues, and may print nothing.
+    fn caught(&self) {}
+
+    /// The error became a diagnostic, which a person reads.
+    fn reported(&self) {}
+
+    /// For the crate that made it.
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl Raise {
@@ -165,6 +178,15 @@ impl Raise {
         self
     }
 
+    /// Adds a help text if there is one.
+    #[must_use]
+    pub(crate) fn help_by_some(self: Box<Self>, text: Option<impl Into<String>>) -> Box<Self> {
+        match text {
+            Some(text) => self.help(text),
+            None => self,
+        }
+    }
+
     /// Adds a help text.
     #[must_use]
     pub fn help(mut self: Box<Self>, text: impl Into<String>) -> Box<Self> {
@@ -245,9 +267,36 @@ impl Raise {
         d.notes.clone_from(&self.notes);
         d.help.clone_from(&self.help);
         d.trace.clone_from(&self.trace);
+        if let Some(payload) = &self.payload {
+            payload.reported();
+        }
         d
     }
+
+    /// Returns the payload, if it has this type.
+    #[must_use]
+    pub fn payload_as<T: 'static>(&self) -> Option<&T> {
+        self.payload.as_ref()?.as_any().downcast_ref()
+    }
 }
+
+impl From<&Value> for Subject {
+    fn from(value: &Value) -> Self {
+        match value.tag() {
+            Tag::Nil => Self::Nil,
+            Tag::Int => Self::Int(if let Value::Int(n) = value { Some(*n) } else { None }),
+            Tag::Str => Self::Text,
+            Tag::Function => Self::Function,
+            Tag::Iter | Tag::Generator | Tag::Stream => Self::Iterator,
+            Tag::Variant if value.as_result().is_some() => Self::Result,
+            Tag::Host if value.type_name() == TASK => Self::Task,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The name of the type of what `spawn` returns.
+pub(crate) const TASK: &str = "task";
 
 fn shown(value: &Value) -> String {
     match value {

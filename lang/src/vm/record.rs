@@ -4,6 +4,7 @@ use super::call::with_article;
 use super::op::Op;
 use super::verify::verify;
 use super::{Isolate, Proto, Raise, Rebuild, RunCode};
+use crate::advice;
 use crate::declaration::{Methods, Site};
 use crate::diagnostic::nearest;
 use crate::value::{Closure, FieldDefault, Method, Record, Str, StructDef, Value};
@@ -108,7 +109,7 @@ pub(super) fn no_field(def: &StructDef, name: &str) -> Box<Raise> {
         "declared here",
     );
     match nearest(name, def.names().map(Str::as_str)) {
-        Some(near) => raise.help(format!("did you mean `{near}`?")),
+        Some(near) => raise.help(advice::meant(near)),
         None => raise.note(fields(def)),
     }
 }
@@ -117,7 +118,7 @@ fn fields(def: &StructDef) -> String {
     if def.fields.is_empty() {
         return "it has no fields".to_owned();
     }
-    format!("the fields are {}", def.names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", "))
+    format!("the fields are {}", advice::listed(def.names().map(Str::as_str), "and"))
 }
 
 /// `value.method` without a call: a function that has its `self` already.

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::fiber::Fiber;
-use super::{About, HandlerKind, Raise, Why};
+use super::{About, HandlerKind, Raise, RunCode, Why};
+use crate::advice;
 use crate::diagnostic::{Label, TraceFrame};
 use crate::value::{HostBox, HostObject, Value};
 use std::any::Any;
@@ -71,6 +72,11 @@ impl Fiber {
                 About::Callee if !raise.located => code.call_at(at).and_then(|c| c.callee).unwrap_or(span),
                 _ => span,
             };
+            if needs_signature(&raise)
+                && let Some(builtin) = code.builtin_at(at)
+            {
+                raise.notes.push(advice::signature(builtin.sig));
+            }
             if let Some(source) = &code.source {
                 raise.locate(source, main);
                 if let Some(call) = code.call_at(at) {
@@ -118,6 +124,14 @@ impl Fiber {
             }
         }
     }
+}
+
+/// Returns whether a raise is about the type of an argument of the call at hand, not of a call that a builtin made, and says
+/// nothing more about it.
+fn needs_signature(raise: &Raise) -> bool {
+    let is_type = raise.code == RunCode::Type.code() && matches!(raise.about, About::Argument(_));
+    let is_of_call = !raise.located && raise.trace.is_empty();
+    is_type && is_of_call && raise.help.is_empty() && raise.notes.is_empty()
 }
 
 /// Whether a handler takes a raise.

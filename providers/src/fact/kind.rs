@@ -9,7 +9,7 @@ use super::{FactCode, FactError};
 macro_rules! kinds {
     ($(#[$meta:meta])* $name:ident, $what:literal { $( $(#[$doc:meta])* $variant:ident = $word:literal, )+ }) => {
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $( $(#[$doc])* $variant, )+ }
 
         impl $name {

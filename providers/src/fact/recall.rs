@@ -1,6 +1,7 @@
 //! The facts that a query means: those with its words first, by BM25, then the others, the newest first.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use runtime::data::Data;
@@ -47,11 +48,14 @@ impl Recalled {
     }
 }
 
-/// Facts that a query means, the best first. Of equal ones the newest comes first, of those the one stored last.
+/// Facts that a query means, the best first. Of equal scores the newest comes first, of those the one stored last. Of
+/// equal facts only the one stored last counts.
 #[must_use]
 pub fn recall(contents: &StoreContents, query: &Query) -> Vec<Recalled> {
-    let holding: Vec<&Rc<IndexedFact>> =
-        contents.facts.iter().filter(|kept| kept.fact.holds_at(query.now_ms)).collect();
+    let mut known = HashSet::new();
+    let holding = contents.facts.iter().rev().filter(|kept| kept.fact.holds_at(query.now_ms));
+    let mut holding: Vec<&Rc<IndexedFact>> = holding.filter(|kept| known.insert(kept.fact.content())).collect();
+    holding.reverse();
     let texts: Vec<&Terms> = holding.iter().map(|kept| &kept.terms).collect();
     let scores = bm25::scores(&Terms::of(&query.text), &texts);
     let wanted = |fact: &Fact| {

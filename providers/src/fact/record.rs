@@ -162,6 +162,12 @@ impl Fact {
         Fact { id, draft, recorded_at_ms, valid_until_ms }
     }
 
+    /// Returns what is equal in equal facts: the kind and the claim.
+    #[must_use]
+    pub(super) fn content(&self) -> (FactKind, &Arc<str>) {
+        (self.draft.kind, &self.draft.claim)
+    }
+
     /// `fact:<kind>:<id>`
     #[must_use]
     pub fn key(&self) -> String {

@@ -179,7 +179,8 @@ impl Facts {
         Ok((count, appending.run()?))
     }
 
-    /// Returns the task that invalidates the selected facts of `contents`, and their number.
+    /// Returns the task that invalidates the selected facts of `contents` and those that are equal to them, and the
+    /// number of different facts.
     ///
     /// # Errors
     /// A line that is too large.
@@ -192,15 +193,11 @@ impl Facts {
     ) -> Result<(usize, Appending), FactError> {
         /// Ids of one line: it must stay below the longest that is written.
         const MOST: usize = 1_000;
-        let ids: Vec<&Arc<str>> = contents
-            .facts
-            .iter()
-            .map(|kept| &kept.fact)
-            .filter(|fact| selector.means(fact))
-            .map(|fact| &fact.id)
-            .collect();
+        let facts = || contents.facts.iter().map(|kept| &kept.fact);
+        let meant: HashSet<_> = facts().filter(|fact| selector.means(fact)).map(Fact::content).collect();
+        let ids: Vec<&Arc<str>> = facts().filter(|fact| meant.contains(&fact.content())).map(|fact| &fact.id).collect();
         let lines = ids.chunks(MOST).map(|ids| line::forgotten(ids.iter().copied(), now_ms));
-        Ok((ids.len(), Appending { place: place.clone(), lines: lines.collect::<Result<_, _>>()? }))
+        Ok((meant.len(), Appending { place: place.clone(), lines: lines.collect::<Result<_, _>>()? }))
     }
 }
 

@@ -30,7 +30,7 @@ impl RecordedPiece {
             Delta::Reasoning(text) => RecordedPiece::Reasoning(text.into()),
             Delta::ToolCallStart { index, id, name } => RecordedPiece::ToolCallStart(index, id.into(), name.into()),
             Delta::ToolCallArguments { index, json } => RecordedPiece::ToolCallArguments(index, json.into()),
-            Delta::Restart => RecordedPiece::Restart,
+            Delta::Restart { .. } => RecordedPiece::Restart,
         }
     }
 
@@ -42,7 +42,7 @@ impl RecordedPiece {
             RecordedPiece::Reasoning(text) => Delta::Reasoning(text),
             RecordedPiece::ToolCallStart(index, id, name) => Delta::ToolCallStart { index: *index, id, name },
             RecordedPiece::ToolCallArguments(index, json) => Delta::ToolCallArguments { index: *index, json },
-            RecordedPiece::Restart => Delta::Restart,
+            RecordedPiece::Restart => Delta::Restart { why: "" },
         }
     }
 }

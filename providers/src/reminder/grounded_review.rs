@@ -92,7 +92,8 @@ impl GroundedReview {
 
     fn look(turn: Turn<'_>, event: &HookEvent<'_>, config: &Data) -> Result<Vec<ReminderSpec>, ReminderError> {
         let config = GroundedReviewConfig::read(config)?;
-        if is_of_loop(event) {
+        // What fails because the run ends (the script exits, the user cancels) is not a problem of the work.
+        if is_of_loop(event) || turn.scope.check().is_err() {
             return Ok(Vec::new());
         }
         let mut outcomes = Vec::new();

@@ -48,7 +48,7 @@ impl Deltas {
         if let Some(text) = &self.text {
             match delta {
                 Delta::Text(piece) => text.borrow_mut().push_str(piece),
-                Delta::Restart => text.borrow_mut().clear(),
+                Delta::Restart { .. } => text.borrow_mut().clear(),
                 _ => {}
             }
         }

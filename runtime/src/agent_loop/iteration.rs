@@ -13,6 +13,7 @@ use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
 use crate::seam::{CallError, CallErrorKind, Outcome};
 
+use super::early_end::wrong_answer;
 use super::persist::Checkpoint;
 use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 
@@ -113,7 +114,8 @@ impl RunningLoop<'_> {
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
             let nudge =
                 format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.");
-            return self.nudge(state, nudge, StopReason::OutputSchema);
+            let ended = self.nudge(state, nudge, StopReason::OutputSchema);
+            return ended.map(|ended| LoopEnd { error: wrong_answer(&why, &reply.text), ..ended });
         }
         let stop_reason =
             if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };

@@ -114,6 +114,14 @@ pub struct Continuity {
     pub resumed: Option<Box<ResumedLoop>>,
 }
 
+impl Continuity {
+    /// Returns whether a loop that is suspended can go on later: a caller resumes it, or it is persisted.
+    #[must_use]
+    pub fn can_suspend(&self) -> bool {
+        self.parking.is_some() || self.persist.is_some()
+    }
+}
+
 impl LoopOptions {
     /// Returns the default options for a task.
     pub fn new(task: impl Into<Arc<str>>) -> LoopOptions {

@@ -1,5 +1,5 @@
 //! Parking: suspending a loop. The caller requests it; the loop checks at the start of its next iteration, when no work
-//! is half done. The model requests it with the tool `agent_await_resumption`, which every loop offers.
+//! is half done. The model requests it with the tool `agent_await_resumption`, which loops offer that can go on later.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,6 +10,8 @@ use tokio::sync::Notify;
 use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
 use crate::seam::{Answer, Outcome, Output, Tool, Turn};
+
+use super::RunningLoop;
 
 /// A request to suspend the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +57,13 @@ impl Parking {
     /// Clears the request: the loop goes on, or is over.
     pub fn clear(&self) {
         self.request.borrow_mut().take();
+    }
+}
+
+impl RunningLoop<'_> {
+    /// Returns the queue of requests that the model may use.
+    pub(super) fn own_parking(&self) -> Option<&Rc<Parking>> {
+        Some(&self.parking).filter(|_| self.options.continuity.can_suspend())
     }
 }
 

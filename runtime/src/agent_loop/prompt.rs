@@ -44,18 +44,19 @@ impl RunningLoop<'_> {
         let selected = self.select(verdicts);
         let (rendered, demoted, messages) = self.session.with(|s| {
             let rendered = self.render(&s.transcript, selected.as_deref());
-            let demoted = rendered.demoted.first().and_then(|id| s.transcript.find(id));
-            let demoted = demoted.map(|pending| pending.reminder.clone());
+            let demoted = rendered
+                .first_demoted()
+                .and_then(|(id, is_dropped)| Some((s.transcript.find(id)?.reminder.clone(), is_dropped)));
             (rendered, demoted, s.transcript.messages().clone())
         });
         if !rendered.dropped.is_empty() {
             let route = self.parts.model.destination(&self.options.model.request);
             self.session.with(|s| policy::check_slots(&s.transcript, &rendered, &route)).map_err(call_error)?;
         }
-        if let Some(demoted) = demoted.filter(|_| !state.demotion_noted) {
+        if let Some((demoted, is_dropped)) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
             let request = &self.options.model.request;
-            self.note(demotion(&demoted, request.model.as_deref().or(request.provider.as_deref())));
+            self.note(demotion(&demoted, is_dropped, request.model.as_deref().or(request.provider.as_deref())));
         }
         Ok(Request {
             messages,
@@ -148,7 +149,7 @@ impl RunningLoop<'_> {
             deltas.take_in(delta);
             match delta {
                 Delta::Text(text) => return held.take_in(text, see),
-                Delta::Restart => held.restart(),
+                Delta::Restart { .. } => held.restart(),
                 _ => held.break_off(see),
             }
             self.let_see(iteration, LoopEvent::Piece(delta));

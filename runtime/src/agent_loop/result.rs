@@ -166,6 +166,14 @@ pub struct LoopResult {
 }
 
 impl LoopResult {
+    /// Returns whether the loop failed: it has no answer, or none of the shape that was asked for. A loop that a limit, a
+    /// handler or a cancellation ended has not failed; its status says how far it came.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        matches!(self.status, LoopStatus::ProviderError | LoopStatus::Error)
+            || self.stop_reason == StopReason::OutputSchema
+    }
+
     /// Converts the result to the dict that scripts see, without `transcript`, which they get as a separate value.
     #[must_use]
     pub fn to_data(&self) -> Data {

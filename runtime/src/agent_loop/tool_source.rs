@@ -51,8 +51,12 @@ pub(super) struct ToolOffer {
 }
 
 impl ToolOffer {
-    pub(super) fn new(tools: &[Rc<dyn Tool>], parking: &Rc<Parking>) -> ToolOffer {
-        let tools = Toolbox::new(AwaitResumption::beside(tools, parking));
+    /// Returns the offer of a loop: its tools, and the one by which the model suspends it if it can go on later.
+    pub(super) fn new(tools: &[Rc<dyn Tool>], parking: Option<&Rc<Parking>>) -> ToolOffer {
+        let tools = Toolbox::new(match parking {
+            Some(parking) => AwaitResumption::beside(tools, parking),
+            None => tools.to_vec(),
+        });
         let specs = Arc::new(tools.specs());
         ToolOffer { tools, specs }
     }
@@ -87,7 +91,7 @@ impl RunningLoop<'_> {
             match loaded {
                 Ok(loaded) => {
                     self.revision.set(Some(loaded.revision));
-                    let mut offer = ToolOffer::new(&loaded.tools, &self.parking);
+                    let mut offer = ToolOffer::new(&loaded.tools, self.own_parking());
                     let before = self.offer();
                     if offer.specs == before.specs {
                         offer.specs = before.specs.clone();

@@ -102,6 +102,17 @@ impl SqliteLog {
         &self.0.path
     }
 
+    /// Lets the file keep the records that say who may do what, whatever old records people delete from it. Waits for the
+    /// disk.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written.
+    pub fn keep_grants(&self) -> Result<(), LogError> {
+        let options = SqliteOptions::default();
+        let connection = open::for_writing(&self.0.path, &options)?;
+        schema::keep_grants(&connection).map_err(|error| open::failed(&self.0.path, &error, options.lock_timeout))
+    }
+
     /// Returns the number of records on their way to the file, and its limit.
     #[must_use]
     pub fn backlog(&self) -> (u64, u64) {

@@ -307,7 +307,7 @@ fn piece_fields(delta: Delta<'_>, put: FieldSink<'_>) {
             put("index", &|| place(index));
             put("json", &|| json.into());
         }
-        Delta::Restart => put("kind", &|| "restart".into()),
+        Delta::Restart { .. } => put("kind", &|| "restart".into()),
     }
 }
 

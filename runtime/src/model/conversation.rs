@@ -10,10 +10,23 @@ use crate::render::with_anchored;
 use super::Request;
 
 impl Request {
-    /// Returns the whole system text, reminders included; `None` if it is empty.
+    /// Returns the whole system text, reminders included; `None` if it is empty. Its parts after the reminders follow
+    /// developer messages as another one.
     #[must_use]
     pub fn system_text(&self) -> Option<String> {
-        self.system.text(&self.reminders.system_sections)
+        let sections = &self.reminders.system_sections;
+        match self.text_after_developer_messages() {
+            Some(_) => self.system.without_after().text(sections),
+            None => self.system.text(sections),
+        }
+    }
+
+    /// Returns the parts of the system text that come after developer messages; `None` if there are no such parts, or no
+    /// such messages before the conversation.
+    pub(crate) fn text_after_developer_messages(&self) -> Option<Arc<str>> {
+        let rendered = &self.reminders;
+        let is_between = rendered.placement == Placement::Head && !rendered.developer_messages.is_empty();
+        is_between.then(|| self.system.text_after()).flatten()
     }
 
     /// Returns the messages to send: the history with developer messages and user blocks of reminders in their places.
@@ -32,23 +45,13 @@ impl Request {
     #[must_use]
     pub fn conversation_with_native(&self) -> (Messages, Vec<usize>) {
         let rendered = &self.reminders;
-        let (mut history, mut native) = self.placed_history();
+        let (history, mut native, texts) = self.parted_history();
         if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() && rendered.native.is_empty() {
             return (history, native);
         }
-        let mut texts = Vec::new();
-        // Two such messages in a row are invalid, so the last one takes the other texts, too.
-        if native.pop_if(|last| *last + 1 == history.len()).is_some() {
-            let before = history.last().map(|message| message.content.to_blocks()).unwrap_or_default();
-            texts.extend(before.into_iter().filter_map(|block| match block {
-                Block::Text { text, .. } => Some(text),
-                Block::Other(_) => None,
-            }));
-            history = history.take(history.len() - 1);
-        }
-        texts.extend(rendered.native.iter().cloned());
         let blocks: Vec<Block> = rendered.user_blocks.iter().map(super::super::render::UserBlock::to_block).collect();
-        let developer = rendered.developer_messages.iter();
+        let after = self.text_after_developer_messages();
+        let developer = rendered.developer_messages.iter().chain(&after);
         let developer = developer.map(|text| Arc::new(Message::new(Role::Developer, text.clone())));
         let mut messages = match rendered.placement {
             Placement::Head => {
@@ -67,6 +70,26 @@ impl Request {
             messages.append(Arc::new(native_message(&texts)));
         }
         (messages, native)
+    }
+
+    /// Returns the history as sent, like [`Self::placed_history`], and the texts of the message in the vendor's own slot
+    /// that comes after everything else. Two such messages in a row are invalid, so if other reminders follow the
+    /// history, its last one becomes a part of that message.
+    pub(crate) fn parted_history(&self) -> (Messages, Vec<usize>, Vec<Arc<str>>) {
+        let rendered = &self.reminders;
+        let (history, mut native) = self.placed_history();
+        let is_last =
+            rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() && rendered.native.is_empty();
+        if is_last || native.pop_if(|last| *last + 1 == history.len()).is_none() {
+            return (history, native, rendered.native.clone());
+        }
+        let before = history.last().map(|message| message.content.to_blocks()).unwrap_or_default();
+        let texts = before.into_iter().filter_map(|block| match block {
+            Block::Text { text, .. } => Some(text),
+            Block::Other(_) => None,
+        });
+        let texts = texts.chain(rendered.native.iter().cloned()).collect();
+        (history.take(history.len() - 1), native, texts)
     }
 
     /// Returns the history as sent, with the reminders that keep their places, and the indexes of the messages in the

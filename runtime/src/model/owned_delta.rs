@@ -10,7 +10,7 @@ pub enum OwnedDelta {
     Reasoning(String),
     ToolCallStart { index: usize, id: String, name: String },
     ToolCallArguments { index: usize, json: String },
-    Restart,
+    Restart { why: String },
 }
 
 impl OwnedDelta {
@@ -24,7 +24,7 @@ impl OwnedDelta {
                 OwnedDelta::ToolCallStart { index, id: id.to_owned(), name: name.to_owned() }
             }
             Delta::ToolCallArguments { index, json } => OwnedDelta::ToolCallArguments { index, json: json.to_owned() },
-            Delta::Restart => OwnedDelta::Restart,
+            Delta::Restart { why } => OwnedDelta::Restart { why: why.to_owned() },
         }
     }
 
@@ -36,7 +36,7 @@ impl OwnedDelta {
             OwnedDelta::Reasoning(text) => Delta::Reasoning(text),
             OwnedDelta::ToolCallStart { index, id, name } => Delta::ToolCallStart { index: *index, id, name },
             OwnedDelta::ToolCallArguments { index, json } => Delta::ToolCallArguments { index: *index, json },
-            OwnedDelta::Restart => Delta::Restart,
+            OwnedDelta::Restart { why } => Delta::Restart { why },
         }
     }
 }

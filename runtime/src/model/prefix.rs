@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::capabilities::Placement;
 use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
-use crate::render::{Rendered, RenderedReminder, RenderedRole};
+use crate::render::{AnchoredReminder, Rendered, RenderedReminder, RenderedRole};
 
 use super::{Request, System, native_message};
 use written::{json, length};
@@ -52,11 +52,11 @@ impl PrefixMeter {
     /// Measures a request that is about to be sent.
     pub fn measure(&mut self, request: &Request) -> RequestSize {
         let mut last = self.last.take();
-        let (history, _) = request.placed_history();
+        let (history, _, native) = request.parted_history();
         let known = last.as_ref().map_or(0, |last| last.history.shared_with(&history));
         let mut ends = last.as_mut().map(|last| std::mem::take(&mut last.ends)).unwrap_or_default();
         ends.truncate(known);
-        let sent = SentRequest::new(request, history, last.as_deref(), ends);
+        let sent = SentRequest::new(request, history, &native, last.as_deref(), ends);
         let shared = last.as_ref().map(|last| sent.shared_with(last, known));
         let mut measured = RequestSize { total: sent.total(), shared, rebilled: 0, cached: Vec::new() };
         if let (Some(last), Some(shared), true) = (&last, shared, request.reminders.is_cached) {
@@ -127,11 +127,18 @@ enum PrefixEntry<'a> {
 impl SentRequest {
     /// Measures a request. `history` is the request's history as sent; `ends` are those of the messages it shares with
     /// the last request.
-    fn new(request: &Request, history: Messages, last: Option<&SentRequest>, mut ends: Vec<u64>) -> SentRequest {
+    fn new(
+        request: &Request,
+        history: Messages,
+        native: &[Arc<str>],
+        last: Option<&SentRequest>,
+        mut ends: Vec<u64>,
+    ) -> SentRequest {
         let sections = &request.reminders.system_sections;
         let known = last.map_or(&[][..], |last| last.system.as_slice());
+        let parted = request.text_after_developer_messages().map(|_| request.system.without_after());
         let system = pieces(
-            request.system.pieces(sections),
+            parted.as_ref().unwrap_or(request.system.as_ref()).pieces(sections),
             known,
             |piece| Some(&piece.text),
             |text| SystemPiece { text: text.clone(), bytes: unquoted_len(text) },
@@ -158,12 +165,12 @@ impl SentRequest {
             own_system: request.system.clone(),
             reminders: request.reminders.clone(),
         };
-        sent.place_reminders(request, last);
+        sent.place_reminders(request, native, last);
         sent
     }
 
     /// Places reminders like [`Request::conversation`].
-    fn place_reminders(&mut self, request: &Request, last: Option<&SentRequest>) {
+    fn place_reminders(&mut self, request: &Request, native: &[Arc<str>], last: Option<&SentRequest>) {
         let rendered = &request.reminders;
         let developer = |text: &Arc<str>| {
             let json = json(&Message::new(Role::Developer, text.clone())).into();
@@ -171,7 +178,9 @@ impl SentRequest {
         };
         let head = rendered.placement == Placement::Head;
         let known = last.map_or(&[][..], |last| if head { &last.front } else { &last.back });
-        let mut around = pieces(rendered.developer_messages.iter(), known, |piece| piece.text.as_ref(), developer);
+        let after = request.text_after_developer_messages();
+        let developers = rendered.developer_messages.iter().chain(&after);
+        let mut around = pieces(developers, known, |piece| piece.text.as_ref(), developer);
         if !rendered.user_blocks.is_empty() {
             let blocks: Vec<Block> = rendered.user_blocks.iter().map(crate::render::UserBlock::to_block).collect();
             let into = if head {
@@ -189,8 +198,8 @@ impl SentRequest {
             }
         }
         *(if head { &mut self.front } else { &mut self.back }) = around;
-        if !rendered.native.is_empty() {
-            self.back.push(EncodedPiece { text: None, json: json(&native_message(&rendered.native)).into() });
+        if !native.is_empty() {
+            self.back.push(EncodedPiece { text: None, json: json(&native_message(native)).into() });
         }
     }
 
@@ -234,8 +243,7 @@ impl SentRequest {
         let reminders = &self.reminders;
         if let Some(anchored) = reminders.anchored.iter().find(|anchored| anchored.id == fired.id) {
             let was_there = last.reminders.anchored.iter().any(|before| before == anchored);
-            // The first one was followed by nothing, and this one is by a comma.
-            return was_there && shared + 1 >= self.messages_start() + self.end(anchored.after);
+            return was_there && self.serves_anchored(anchored, shared);
         }
         if reminders.placement == Placement::Tail || fired.rendered_role == RenderedRole::Native {
             return false;
@@ -262,6 +270,34 @@ impl SentRequest {
                 self.messages_start() + self.end(index) + texts <= shared
             }
         }
+    }
+
+    /// Returns whether the bytes that both requests share contain a reminder that keeps its place.
+    fn serves_anchored(&self, anchored: &AnchoredReminder, shared: u64) -> bool {
+        let holds = |message: &Message| match &message.content {
+            Content::Text(text) => Arc::ptr_eq(text, &anchored.text),
+            Content::Blocks(blocks) => blocks
+                .iter()
+                .any(|block| matches!(block, Block::Text { text, .. } if Arc::ptr_eq(text, &anchored.text))),
+        };
+        // It is in the message before its place or after it, unless that message comes after everything else.
+        let mut places = anchored.after.saturating_sub(1)..self.history.len();
+        let Some(index) = places.find(|index| holds(&self.history[*index])) else { return false };
+        let front = self.front.iter().map(|piece| piece.json.len() as u64 + 1).sum::<u64>();
+        let start = self.messages_start() + front;
+        // Such a message was followed by nothing before, and is by a comma now.
+        if start + self.end(index + 1) <= shared + 1 {
+            return true;
+        }
+        // Blocks that came after it may be gone.
+        let json = match &self.merged {
+            Some(merged) if merged.index == index => merged.json.clone(),
+            _ => json(&self.history[index]).into(),
+        };
+        let quoted = Data::from(&anchored.text).to_json();
+        let text = &quoted[1..quoted.len() - 1];
+        let end = json.find(text).map(|at| at + text.len());
+        end.is_some_and(|end| start + self.end(index) + end as u64 <= shared)
     }
 
     fn total(&self) -> u64 {

@@ -35,8 +35,25 @@ impl System {
 
     /// Returns the non-empty parts with the reminders in their place.
     pub fn pieces<'a>(&'a self, reminders: &'a [Arc<str>]) -> impl Iterator<Item = &'a Arc<str>> {
-        let after = self.appendix.iter().chain(&self.suffix);
-        self.before().chain(reminders).chain(after).filter(|part| !part.trim().is_empty())
+        self.before().chain(reminders).filter(|part| !part.trim().is_empty()).chain(self.after())
+    }
+
+    /// Returns the non-empty parts after the reminders.
+    fn after(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.appendix.iter().chain(&self.suffix).filter(|part| !part.trim().is_empty())
+    }
+
+    /// Returns the text after the reminders; `None` if it is empty.
+    #[must_use]
+    pub fn text_after(&self) -> Option<Arc<str>> {
+        let parts: Vec<&str> = self.after().map(AsRef::as_ref).collect();
+        (!parts.is_empty()).then(|| parts.join(Self::SEPARATOR).into())
+    }
+
+    /// Returns this text without the parts after the reminders.
+    #[must_use]
+    pub fn without_after(&self) -> System {
+        System { appendix: None, suffix: None, ..self.clone() }
     }
 
     /// Returns the parts before the reminders.

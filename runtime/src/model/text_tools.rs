@@ -80,10 +80,10 @@ impl ToolTextStream<'_> {
                 self.scanner.borrow_mut().push(text, &mut pieces);
                 self.show(&pieces);
             }
-            Delta::Restart => {
+            Delta::Restart { .. } => {
                 *self.scanner.borrow_mut() = Scanner::default();
                 self.calls.set(0);
-                (self.live)(Delta::Restart);
+                (self.live)(delta);
             }
             other => (self.live)(other),
         }

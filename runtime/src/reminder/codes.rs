@@ -36,7 +36,7 @@ pub enum ReminderCode {
             the `body` is missing, a value has the wrong type, or `mode` is not `interrupt_immediate`, \
             `finish_step` or `audit_only`. Unknown keys are HARN-RMD-001, and an unknown `propagate` is \
             HARN-RMD-005; put data that only the host understands under `_meta`.",
-        in_check: false,
+        in_check: true,
         at_run_time: true,
         fails: r#"let id = agent_session_open()
 agent_session_push_bridge_injection(id, {

@@ -13,6 +13,9 @@ use super::{Reminder, ReminderCode, ReminderError, ReminderSource, ReminderSpec}
 const KEYS: &[&str] = &names_and::<21>(&Field::SPEC, &names_and::<7>(&Field::OF_RUNTIME, &["when", "until", "expect"]));
 
 impl Reminder {
+    /// The keys of an inherited reminder.
+    pub const HANDED_KEYS: &'static [&'static str] = KEYS;
+
     /// Reads the list of reminders that a child inherits. An entry without an id gets a new one; an entry without an
     /// originating agent gets `origin`. Errors are `HARN-RMD-002`, with the path of the field (`0.body`).
     pub fn list_from_handed(

@@ -16,6 +16,7 @@ use crate::ids::Ids;
 use crate::render::Rendered;
 use crate::transcript::{PendingReminder, Transcript};
 
+use super::policy::{self, PolicyRefusal};
 use super::{Reminder, ReminderSource, ReminderSpec};
 
 mod command;
@@ -187,6 +188,24 @@ pub fn drop_unrenderable(transcript: &mut Transcript) -> Vec<LifecycleRecord> {
     })
 }
 
+/// Drops the pending reminders that the policy of the process refuses. Returns the refusals with their records.
+pub fn drop_forbidden(transcript: &mut Transcript) -> Vec<(PolicyRefusal, LifecycleRecord)> {
+    let checked = transcript.pending_by_slot().filter_map(|(slot, pending)| {
+        let refusal = policy::check_named(pending.reminder.clone()).err()?;
+        Some((slot, pending.reminder.id.clone(), refusal))
+    });
+    let forbidden: Vec<(u32, Arc<str>, PolicyRefusal)> = checked.collect();
+    for (slot, ..) in &forbidden {
+        transcript.take_slot(*slot);
+    }
+    transcript.settle();
+    let dropped = |(_, id, refusal): (u32, Arc<str>, PolicyRefusal)| {
+        let detail = Some(refusal.0.clone());
+        (refusal, LifecycleRecord::Dropped { reminder_id: Some(id), reason: DropReason::Policy, detail })
+    };
+    forbidden.into_iter().map(dropped).collect()
+}
+
 /// Records that the request with `rendered` is sent: `fired` for each reminder in it, `dropped` for those without a
 /// slot. A prompt of the loop charges the reminders it carries, not those admitted after rendering; a bare call charges
 /// none.
@@ -200,8 +219,13 @@ pub fn fire(
         let left_out = left_out(transcript, rendered);
         transcript.prompt_built(&left_out);
         if transcript.counts_firings() {
-            count_firings(transcript, rendered, &left_out);
+            count_firings(transcript, rendered);
         }
+        transcript.leave_out(&left_out);
+        // The prompt does not show these either, but not for lack of room.
+        rendered.dropped.iter().for_each(|id| transcript.forget_mark(id));
+        let dropped: Vec<u32> = rendered.dropped.iter().filter_map(|id| transcript.slot_of_id(id)).collect();
+        transcript.leave_out(&dropped);
     }
     let mut records = Vec::with_capacity(rendered.fired.len());
     for fired in &rendered.fired {
@@ -226,33 +250,27 @@ pub fn fire(
     records
 }
 
-/// Counts the reminders that a prompt carries by their keys, and those for which it had no room.
-fn count_firings(transcript: &mut Transcript, rendered: &Rendered, left_out: &[u32]) {
-    transcript.begin_firings();
+/// Counts the reminders that a prompt carries, as far as each prompt changes what is counted of them.
+fn count_firings(transcript: &mut Transcript, rendered: &Rendered) {
     let mut fired = rendered.fired.iter().peekable();
     let mut carried = Vec::with_capacity(rendered.fired.len());
     // Both lists are in the order of the slots, unless a reminder was removed after rendering.
-    for PendingReminder { reminder, .. } in transcript.pending() {
+    for (slot, PendingReminder { reminder, .. }) in transcript.pending_by_slot() {
         if let Some(fired) = fired.next_if(|fired| fired.id == reminder.id)
             && transcript.counts_firing(reminder)
         {
-            carried.push((reminder.clone(), &fired.choice));
+            carried.push((slot, &fired.choice));
         }
     }
     for fired in fired {
-        if let Some(PendingReminder { reminder, .. }) = transcript.find(&fired.id)
-            && transcript.counts_firing(reminder)
+        if let Some(slot) = transcript.slot_of_id(&fired.id)
+            && transcript.pending_at(slot).is_some_and(|pending| transcript.counts_firing(&pending.reminder))
         {
-            carried.push((reminder.clone(), &fired.choice));
+            carried.push((slot, &fired.choice));
         }
     }
-    for (reminder, choice) in carried {
-        transcript.count_firing(&reminder, choice.as_deref());
-    }
-    for slot in left_out {
-        if let Some(reminder) = transcript.pending_at(*slot).map(|pending| pending.reminder.clone()) {
-            transcript.count_deferral(&reminder);
-        }
+    for (slot, choice) in carried {
+        transcript.count_firing(slot, choice.as_deref());
     }
 }
 

@@ -18,7 +18,7 @@ use crate::transcript::Transcript;
 use crate::words::words;
 
 use super::lifecycle::{DropReason, LifecycleRecord};
-use super::{Reminder, ReminderSpec, RoleHint};
+use super::{Reminder, ReminderRules, ReminderSource, ReminderSpec, RoleHint};
 
 words! {
     /// The source of a reminder, as a policy names it.
@@ -95,6 +95,13 @@ impl PolicyRefusal {
         LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Policy, detail: Some(self.0.clone()) }
     }
 
+    /// Returns the warning about a reminder that another process, or another agent, has created.
+    #[must_use]
+    pub fn note_of_earlier(&self) -> Note {
+        let message = format!("an earlier reminder was {self}");
+        Note { code: None, severity: Severity::Warning, message, about: None, fault: None }
+    }
+
     /// Returns the warning for the author of the provider or hook.
     #[must_use]
     pub fn note(&self, about: &str) -> Note {
@@ -120,6 +127,31 @@ impl CallError for ForcedUnshown {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+/// The parts of a reminder that a policy is about.
+struct CheckedText<'a> {
+    body: &'a Arc<str>,
+    tags: &'a [Arc<str>],
+    dedupe_key: Option<&'a Arc<str>>,
+    role_hint: RoleHint,
+    rules: Option<&'a ReminderRules>,
+}
+
+impl<'a> From<&'a ReminderSpec> for CheckedText<'a> {
+    fn from(spec: &'a ReminderSpec) -> CheckedText<'a> {
+        let ReminderSpec { body, tags, dedupe_key, role_hint, rules, .. } = spec;
+        let (dedupe_key, rules) = (dedupe_key.as_ref(), rules.as_deref());
+        CheckedText { body, tags, dedupe_key, role_hint: *role_hint, rules }
+    }
+}
+
+impl<'a> From<&'a Reminder> for CheckedText<'a> {
+    fn from(reminder: &'a Reminder) -> CheckedText<'a> {
+        let Reminder { body, tags, dedupe_key, role_hint, rules, .. } = reminder;
+        let (dedupe_key, rules) = (dedupe_key.as_ref(), rules.as_deref());
+        CheckedText { body, tags, dedupe_key, role_hint: *role_hint, rules }
     }
 }
 
@@ -174,8 +206,9 @@ pub fn check(
 /// are not for those.
 #[must_use]
 pub fn is_forced(reminder: &Reminder) -> bool {
-    let is_of_policy = reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER);
-    is_of_policy && current().is_some_and(|policy| policy.force.iter().any(|spec| reminder.is_of_spec(spec)))
+    // The producer first: the check of a prompt's reminders asks for no policy.
+    reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER)
+        && current().is_some_and(|policy| policy.forces(reminder))
 }
 
 /// Checks that a request shows the pending reminders that the policy forces.
@@ -190,6 +223,39 @@ pub fn check_slots(transcript: &Transcript, rendered: &Rendered, route: &Destina
             route: route.model.clone().or_else(|| route.provider.clone()).unwrap_or_else(|| "the model".into()),
         }),
         None => Ok(()),
+    }
+}
+
+/// Checks a reminder that was created elsewhere: in an event or a dict of a script, in another process, or by another
+/// agent. `sources` are those that it can have; it is refused if the policy refuses it as each of them. Returns it with
+/// the producer to record for it.
+///
+/// # Errors
+/// Returns the reason why the policy refuses it.
+pub fn check_made(reminder: Arc<Reminder>, sources: &[PolicySource]) -> Result<Arc<Reminder>, PolicyRefusal> {
+    match current() {
+        Some(policy) => policy.check_made(reminder, sources),
+        None => Ok(reminder),
+    }
+}
+
+/// Checks a reminder like [`check_made`], with the sources that are possible for the one that it names.
+///
+/// # Errors
+/// Returns the reason why the policy refuses it.
+pub fn check_named(reminder: Arc<Reminder>) -> Result<Arc<Reminder>, PolicyRefusal> {
+    let Some(policy) = current() else { return Ok(reminder) };
+    let marked = untrusted_source(reminder.producer.as_deref()).and_then(|source| source.parse().ok());
+    match (marked, reminder.source) {
+        (Some(source), _) => policy.check_made(reminder, &[source]),
+        (None, ReminderSource::StdlibProvider) => {
+            policy.check_made(reminder, &[PolicySource::Provider, PolicySource::Pack])
+        }
+        (None, ReminderSource::Hook) => policy.check_made(reminder, &[PolicySource::Hook]),
+        (None, ReminderSource::Bridge) => policy.check_made(reminder, &[PolicySource::Host, PolicySource::Peer]),
+        (None, ReminderSource::InPipeline | ReminderSource::Inherited) => {
+            policy.check_made(reminder, &[PolicySource::Pipeline])
+        }
     }
 }
 
@@ -238,6 +304,12 @@ impl ReminderPolicy {
         self
     }
 
+    /// Returns whether this policy has made a reminder, and forces it.
+    fn forces(&self, reminder: &Reminder) -> bool {
+        let is_own = reminder.producer.as_deref() == Some(Self::PRODUCER);
+        is_own && self.force.iter().any(|spec| reminder.is_of_spec(spec))
+    }
+
     fn forces_key(&self, key: Option<&str>) -> bool {
         self.force.iter().any(|spec| spec.dedupe_key.as_deref() == key)
     }
@@ -263,6 +335,38 @@ impl ReminderPolicy {
         source: PolicySource,
         producer: Option<Arc<str>>,
     ) -> Result<Option<Arc<str>>, PolicyRefusal> {
+        self.check_text(&CheckedText::from(spec), source, producer)
+    }
+
+    fn check_made(&self, reminder: Arc<Reminder>, sources: &[PolicySource]) -> Result<Arc<Reminder>, PolicyRefusal> {
+        if self.forces(&reminder) {
+            return Ok(reminder);
+        }
+        // The id of its own producer follows the mark.
+        let marked = reminder.producer.as_deref().and_then(|name| name.strip_prefix(UNTRUSTED));
+        let id = match marked {
+            Some(marked) => marked.split_once(':').map(|(_, id)| id.into()),
+            None => reminder.producer.clone(),
+        };
+        let text = CheckedText::from(reminder.as_ref());
+        let mut refusal = None;
+        for source in sources {
+            match self.check_text(&text, *source, id.clone()) {
+                Ok(_) if marked.is_some() => return Ok(reminder),
+                Ok(producer) if producer == reminder.producer => return Ok(reminder),
+                Ok(producer) => return Ok(Arc::new(Reminder { producer, ..reminder.as_ref().clone() })),
+                Err(refused) => _ = refusal.get_or_insert(refused),
+            }
+        }
+        refusal.map_or(Ok(reminder), Err)
+    }
+
+    fn check_text(
+        &self,
+        spec: &CheckedText<'_>,
+        source: PolicySource,
+        producer: Option<Arc<str>>,
+    ) -> Result<Option<Arc<str>>, PolicyRefusal> {
         let source = match source {
             PolicySource::Host | PolicySource::Peer if spec.tags.iter().any(|tag| tag.starts_with("mcp:")) => {
                 PolicySource::Mcp
@@ -273,12 +377,12 @@ impl ReminderPolicy {
         if self.forbid_sources.contains(&source) {
             return refuse(format!("reminders of the source `{source}` are forbidden"));
         }
-        for id in producer.iter().chain(&spec.dedupe_key) {
+        for id in producer.iter().chain(spec.dedupe_key) {
             if let Some(pattern) = self.forbid_ids.iter().find(|pattern| pattern.glob.is_match(id.as_ref())) {
                 return refuse(format!("the id `{id}` is forbidden (`{}`)", pattern.text));
             }
         }
-        for tag in &spec.tags {
+        for tag in spec.tags {
             if let Some(pattern) = self.forbid_tags.iter().find(|pattern| pattern.glob.is_match(tag.as_ref())) {
                 return refuse(format!("the tag `{tag}` is forbidden (`{}`)", pattern.text));
             }
@@ -295,9 +399,9 @@ impl ReminderPolicy {
 }
 
 impl SourceLimits {
-    fn check(&self, spec: &ReminderSpec, source: PolicySource) -> Result<(), PolicyRefusal> {
+    fn check(&self, spec: &CheckedText<'_>, source: PolicySource) -> Result<(), PolicyRefusal> {
         let bodies = spec.rules.iter().flat_map(|rules| rules.escalate.iter().chain(rules.bodies.bodies()));
-        let longest = bodies.chain([&spec.body]).map(|body| body.len() as u64).max().unwrap_or(0);
+        let longest = bodies.chain([spec.body]).map(|body| body.len() as u64).max().unwrap_or(0);
         if let Some(most) = self.max_body.filter(|most| longest > *most) {
             let reason = format!("the body has {longest} bytes; the source `{source}` may use at most {most}");
             return Err(PolicyRefusal(reason.into()));

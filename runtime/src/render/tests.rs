@@ -218,3 +218,22 @@ fn what_looks_like_a_reminder_is_quoted_in_every_message() {
         }
     }
 }
+
+#[test]
+fn a_route_without_any_slot_says_that_the_reminder_is_dropped() {
+    let blocked = reminder("r", "b", RoleHint::UserBlock);
+    for (system_text, outcome, help) in [
+        (true, "it is shown in another slot", "which every route supports"),
+        (false, "the route has no slot for reminders, so it is dropped", "use a route with system text"),
+    ] {
+        let capabilities = Capabilities { system_text, ..Capabilities::default() };
+        let rendered = render([&blocked], &capabilities, RenderOptions::default());
+        let (id, is_dropped) = rendered.first_demoted().unwrap();
+        assert_eq!((id.as_ref(), is_dropped, rendered.fired.is_empty()), ("r", !system_text, !system_text));
+        let note = demotion(&blocked, is_dropped, Some("m")).to_data();
+        assert!(note.get("message").to_text().ends_with(outcome), "{}", note.to_json());
+        let error = demotion(&blocked, is_dropped, Some("m")).fault.unwrap();
+        let error = error.as_any().downcast_ref::<ReminderError>().unwrap();
+        assert!(error.help.as_ref().unwrap().contains(help), "{error:?}");
+    }
+}

@@ -11,6 +11,7 @@ use crate::ids::{IdStream, Ids, SharedIds, shortened};
 use crate::message::{Message, MessageError};
 use crate::reminder::bridge::InjectionPayload;
 use crate::reminder::lifecycle::{self, DiscardReason, ReminderOrigin};
+use crate::reminder::policy::PolicyRefusal;
 use crate::reminder::{Reminder, ReminderError};
 use crate::seam::{CallError, CallErrorKind, Scope};
 use crate::transcript::Transcript;
@@ -39,6 +40,9 @@ pub enum SessionError {
     /// The value is not a reminder.
     #[error("{}", .0.message)]
     Reminder(#[from] ReminderError),
+    /// The policy refuses the reminder.
+    #[error("the reminder was {0}")]
+    Policy(#[from] PolicyRefusal),
 }
 
 impl CallError for SessionError {
@@ -291,7 +295,7 @@ impl Sessions {
         if Message::is_reminder_event(message) {
             let fresh = || session.ids().next_text(scope.clock.now_ms());
             let reminder = Arc::new(Reminder::from_event(message, fresh)?);
-            session.admit_reminder(scope, reminder, ReminderOrigin::Injected);
+            session.admit_allowed(scope, reminder, ReminderOrigin::Injected, None)?;
         } else {
             let message = Arc::new(Message::from_data(message)?);
             session.with(|state| state.transcript.push_message(message));

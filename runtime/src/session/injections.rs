@@ -126,7 +126,10 @@ impl Session {
         match &item.payload {
             InjectionPayload::Reminder(reminder) => {
                 let reminder = Arc::new(Reminder { fired_at_turn: turn, ..reminder.as_ref().clone() });
-                self.admit_reminder(scope, reminder, ReminderOrigin::Injected);
+                // It may have been accepted by another process, which had another policy.
+                if let Err(refusal) = self.admit_allowed(scope, reminder, ReminderOrigin::Injected, None) {
+                    scope.note(refusal.note_of_earlier());
+                }
             }
             InjectionPayload::Message(message) => self.with(|state| state.transcript.push_message(message.clone())),
         }

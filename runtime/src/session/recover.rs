@@ -24,7 +24,7 @@ pub struct Recovered {
     pub conversation: Conversation,
     /// The pending reminders, oldest first.
     pub reminders: Vec<RecoveredReminder>,
-    /// The firings of the reminders with rules.
+    /// The firings of the reminders.
     pub firings: StoredFirings,
     /// Number of prompts whose turns were not over when the process ended.
     pub open_prompts: u32,
@@ -78,6 +78,7 @@ impl Session {
             let carried = |id: &Arc<str>| left.reminders.iter().any(|r| r.reminder.id == *id && r.uncharged >= behind);
             let left_out = transcript.slots_where(|pending| !carried(&pending.reminder.id));
             transcript.prompt_built(&left_out);
+            transcript.leave_out(&left_out);
         }
         self.with(|own| {
             let anchor = std::mem::take(&mut own.workspace_anchor);
@@ -92,6 +93,9 @@ impl Session {
         });
         self.tell_pending();
         self.settle_open_turn(scope, left.is_answered, left.firings);
+        for refusal in self.drop_forbidden(scope) {
+            tracing::warn!(session_id = %self.id, "a reminder of a loaded session was {refusal}");
+        }
         self.discard_lost(scope, left.lost);
     }
 

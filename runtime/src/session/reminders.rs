@@ -78,6 +78,17 @@ impl Session {
         fired_at_turn: u32,
     ) -> Admission {
         let spec = scope.overridden(spec, producer.as_ref());
+        self.inject_as_it_is(scope, spec, source, producer, fired_at_turn)
+    }
+
+    fn inject_as_it_is(
+        &self,
+        scope: &Scope,
+        spec: ReminderSpec,
+        source: ReminderSource,
+        producer: Option<Arc<str>>,
+        fired_at_turn: u32,
+    ) -> Admission {
         self.admit_with(scope, fired_at_turn, |t, at| lifecycle::inject(t, spec, source, producer, at))
     }
 
@@ -98,19 +109,50 @@ impl Session {
         from: ReminderProducer,
         fired_at_turn: Option<u32>,
     ) -> Result<Admission, PolicyRefusal> {
-        match policy::check(&spec, from.policy_source, from.id) {
-            Ok(producer) => {
-                let turn = fired_at_turn.unwrap_or_else(|| self.with(|state| state.turns));
-                Ok(self.inject_reminder_at(scope, spec, from.source, producer, turn))
-            }
-            Err(refusal) => {
-                self.log_lifecycle(scope, [refusal.dropped()]);
-                Err(refusal)
-            }
-        }
+        let spec = scope.overridden(spec, from.id.as_ref());
+        let producer = self.allowed(scope, policy::check(&spec, from.policy_source, from.id))?;
+        let turn = fired_at_turn.unwrap_or_else(|| self.with(|state| state.turns));
+        Ok(self.inject_as_it_is(scope, spec, from.source, producer, turn))
     }
 
-    /// Admits an existing reminder (from a bridge, a parent, an event of a script).
+    /// Admits an existing reminder like [`Session::admit_reminder`], if the policy of the process allows it from one of
+    /// the sources; without sources, from the one that it names.
+    ///
+    /// # Errors
+    /// Returns the reason why it is refused, which is recorded.
+    pub fn admit_allowed(
+        &self,
+        scope: &Scope,
+        reminder: Arc<Reminder>,
+        road: ReminderOrigin,
+        sources: Option<&[PolicySource]>,
+    ) -> Result<Admission, PolicyRefusal> {
+        let checked = match sources {
+            Some(sources) => policy::check_made(reminder, sources),
+            None => policy::check_named(reminder),
+        };
+        Ok(self.admit_reminder(scope, self.allowed(scope, checked)?, road))
+    }
+
+    /// Records a refusal.
+    fn allowed<T>(&self, scope: &Scope, checked: Result<T, PolicyRefusal>) -> Result<T, PolicyRefusal> {
+        checked.inspect_err(|refusal| self.log_lifecycle(scope, [refusal.dropped()]))
+    }
+
+    /// Drops the pending reminders that the policy of this process refuses, after they came from another process.
+    /// Records and returns the refusals.
+    pub fn drop_forbidden(&self, scope: &Scope) -> Vec<PolicyRefusal> {
+        if policy::current().is_none() {
+            return Vec::new();
+        }
+        let records = |refused: &mut Vec<(PolicyRefusal, LifecycleRecord)>| {
+            refused.iter().map(|(_, record)| record.clone()).collect()
+        };
+        let refused = self.apply(scope, |t, _| lifecycle::drop_forbidden(t), records);
+        refused.into_iter().map(|(refusal, _)| refusal).collect()
+    }
+
+    /// Admits an existing reminder (from a parent, or one that is checked already).
     pub fn admit_reminder(&self, scope: &Scope, reminder: Arc<Reminder>, road: ReminderOrigin) -> Admission {
         let turn = self.with(|state| state.turns);
         self.admit_with(scope, turn, |t, at| lifecycle::admit(t, reminder, road, at))

@@ -19,6 +19,8 @@ pub(super) struct PromptAccount {
     pub(super) charged: u64,
     /// Number of slots when the first prompt of the unfinished turns was built.
     pub(super) open_slot: usize,
+    /// Number of prompts built before the last compaction.
+    pub(super) compacted: u64,
     pub(super) due: DueNotes,
 }
 
@@ -107,20 +109,26 @@ impl Transcript {
     }
 
     /// Counts a prompt that charges the reminders it carries: all but those in the slots `left_out`, sorted from the
-    /// oldest.
+    /// oldest. [`Transcript::leave_out`] must follow.
     pub(crate) fn prompt_built(&mut self, left_out: &[u32]) {
         if !self.has_open_prompts() {
             self.account.open_slot = self.events.len();
         }
         self.account.prompts += 1;
+        self.begin_firings();
         if let Some(first) = left_out.first() {
             self.account.open_slot = self.account.open_slot.min(*first as usize);
         }
+    }
+
+    /// Takes the last counted prompt off the accounts of the reminders that it leaves out.
+    pub(crate) fn leave_out(&mut self, left_out: &[u32]) {
         // Earlier prompts whose turns are not over have carried them.
         let before = self.account.prompts - 1;
         for slot in left_out {
-            let finite = self.pending_at(*slot).filter(|pending| pending.expires_at_prompt.is_some());
-            if let Some(moved) = finite.map(|pending| pending.counted_from(self.account.prompts, before)) {
+            let is_moved = self.interrupt_run(*slot);
+            let moved = self.pending_at(*slot).filter(|pending| is_moved || pending.expires_at_prompt.is_some());
+            if let Some(moved) = moved.map(|pending| pending.counted_from(self.account.prompts, before)) {
                 self.set_account(*slot, moved);
             }
         }
@@ -146,6 +154,8 @@ impl Transcript {
     /// slots are not visited.
     fn uncount_prompts_after(&mut self, prompts: u64) {
         self.account.prompts = prompts;
+        self.account.compacted = self.account.compacted.min(prompts);
+        self.uncount_firings();
         for slot in self.account.open_slot as u32..self.events.next() {
             let later = self.pending_at(slot).filter(|pending| pending.since_prompt > prompts);
             if let Some(moved) = later.map(|pending| pending.counted_from(prompts, self.account.charged)) {
@@ -182,8 +192,10 @@ impl Transcript {
 
     /// Starts the turns of the pending reminder in a slot over, as if it had just been admitted, and returns it.
     pub(crate) fn renew(&mut self, slot: u32) -> Option<Arc<Reminder>> {
-        let reminder = self.pending_at(slot)?.reminder.clone();
+        let pending = self.pending_at(slot)?.clone();
+        let reminder = pending.reminder.clone();
         if reminder.ttl_turns.is_some() {
+            self.end_run(&pending);
             self.set_account(slot, PendingReminder::new(reminder.clone(), self.account.prompts));
             // A void prompt visits the slots from here on, and must find this one.
             self.account.open_slot = self.account.open_slot.min(slot as usize);

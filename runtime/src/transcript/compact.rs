@@ -195,11 +195,17 @@ impl PendingCompaction {
         self.options.summary.clone()
     }
 
-    /// Returns the text that `truncate` puts in place of the archived messages.
+    /// Returns the text that `truncate` puts in place of the archived messages. Its first number is that of the report;
+    /// the second one adds the messages that an earlier summary among them stands for.
     #[must_use]
     pub fn truncation_note(&self) -> Arc<str> {
-        let count = self.archived.len() + self.summed_up;
-        format!("[{count} earlier message{} removed to save context]", if count == 1 { "" } else { "s" }).into()
+        let count = self.archived.len();
+        let plural = if count == 1 { "" } else { "s" };
+        let in_all = match self.summed_up {
+            0 => String::new(),
+            before => format!("; {} in all", before + count),
+        };
+        format!("[{count} earlier message{plural} removed to save context{in_all}]").into()
     }
 
     /// Returns the archived messages with the results of tools masked.

@@ -48,6 +48,7 @@ impl Transcript {
         self.push_reminder(event_id, EventDetail::Pending(pending.clone()), rising);
         self.index.enter(slot, &pending, rising, &self.events);
         self.account.due.note(slot, pending.expires_at_prompt, &self.events);
+        self.succeed_waiting(&pending.reminder);
     }
 
     /// Appends a reminder for the record only.
@@ -61,12 +62,13 @@ impl Transcript {
         let pending = self.pending_at(slot)?.clone();
         self.events.remove(slot);
         self.index.remove(&pending);
-        self.forget_removed(&pending.reminder);
+        self.forget_removed(&pending);
         Some(pending)
     }
 
-    /// Closes the holes if they outnumber the events.
+    /// Closes the holes if they outnumber the events, and forgets the oldest firings if there are too many.
     pub(crate) fn settle(&mut self) {
+        self.forget_oldest_firings();
         if self.events.is_sparse() {
             let open_slot = (0..self.account.open_slot).filter(|slot| !self.events.is_hole(*slot)).count();
             let slots = self.events().cloned().collect();

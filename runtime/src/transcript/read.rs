@@ -7,6 +7,7 @@ use crate::ids::Ids;
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{LifecycleRecord, ReminderOrigin, admit_as};
+use crate::reminder::policy::{self, PolicyRefusal};
 
 use super::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
 
@@ -39,21 +40,36 @@ pub enum TranscriptError {
     Version(i64),
 }
 
-/// An imported transcript and the records of its reminders.
-pub type Imported = (Transcript, Vec<LifecycleRecord>);
+/// An imported transcript.
+#[derive(Debug, Clone, Default)]
+pub struct Imported {
+    /// The transcript.
+    pub transcript: Transcript,
+    /// The records of its reminders.
+    pub records: Vec<LifecycleRecord>,
+    /// The refusals of the reminders that the policy of the process forbids: they are not in the transcript.
+    pub refused: Vec<PolicyRefusal>,
+}
+
+impl From<Transcript> for Imported {
+    fn from(transcript: Transcript) -> Imported {
+        Imported { transcript, ..Imported::default() }
+    }
+}
 
 impl Transcript {
     /// Builds a transcript from a script's value for reading only: its reminders are not recorded.
     pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Transcript, TranscriptError> {
-        Ok(Self::import(data, ids, now_ms)?.0)
+        Ok(Self::import(data, ids, now_ms)?.transcript)
     }
 
     /// Builds a transcript from a script's value: `messages`, `metadata`, `summary`, `assets`; any other key is
     /// metadata. A dict with `_type: "transcript"` is restored whole, id and events included. Missing ids are
-    /// generated. Its reminders are imported unchanged, as in a fork, and the records say so.
+    /// generated. Its reminders are imported unchanged, as in a fork, and the records say so, except for those that the
+    /// policy of the process refuses.
     pub fn import(data: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let entries = match data {
-            Data::Nil => return Ok((Transcript::new(ids.next_text(now_ms)), Vec::new())),
+            Data::Nil => return Ok(Transcript::new(ids.next_text(now_ms)).into()),
             Data::Dict(entries) => entries,
             other => return Err(TranscriptError::NotADict(other.type_name())),
         };
@@ -76,20 +92,20 @@ impl Transcript {
             other => return Err(wrong("assets", "a list", other)),
         };
         transcript.metadata = read_metadata(entries, whole)?;
-        let mut reader = TranscriptReader { transcript, records: Vec::new(), ids, now_ms };
+        let mut reader = TranscriptReader { transcript, records: Vec::new(), refused: Vec::new(), ids, now_ms };
         if whole {
             reader.read_events(data.get("events"))?;
         }
         reader.append_messages(data.get("messages"))?;
-        Ok((reader.transcript, reader.records))
+        Ok(reader.into_imported())
     }
 
     /// Builds a transcript from a list of messages; reminder events among them become pending.
     pub fn from_messages(messages: &Data, ids: &dyn Ids, now_ms: u64) -> Result<Imported, TranscriptError> {
         let transcript = Transcript::new(ids.next_text(now_ms));
-        let mut reader = TranscriptReader { transcript, records: Vec::new(), ids, now_ms };
+        let mut reader = TranscriptReader { transcript, records: Vec::new(), refused: Vec::new(), ids, now_ms };
         reader.append_messages(messages)?;
-        Ok((reader.transcript, reader.records))
+        Ok(reader.into_imported())
     }
 }
 
@@ -97,11 +113,16 @@ impl Transcript {
 struct TranscriptReader<'a> {
     transcript: Transcript,
     records: Vec<LifecycleRecord>,
+    refused: Vec<PolicyRefusal>,
     ids: &'a dyn Ids,
     now_ms: u64,
 }
 
 impl TranscriptReader<'_> {
+    fn into_imported(self) -> Imported {
+        Imported { transcript: self.transcript, records: self.records, refused: self.refused }
+    }
+
     fn append_messages(&mut self, messages: &Data) -> Result<(), TranscriptError> {
         let items = match messages {
             Data::Nil => return Ok(()),
@@ -141,9 +162,15 @@ impl TranscriptReader<'_> {
         match event.detail {
             EventDetail::Other(fields) => transcript.push_event(event.id, event.kind, fields),
             EventDetail::Audited(reminder) => transcript.push_audited(event.id, reminder),
-            EventDetail::Pending(PendingReminder { reminder, .. }) => {
-                self.records.extend(admit_as(transcript, event.id, reminder, ReminderOrigin::Forked).records);
-            }
+            EventDetail::Pending(PendingReminder { reminder, .. }) => match policy::check_named(reminder) {
+                Ok(reminder) => {
+                    self.records.extend(admit_as(transcript, event.id, reminder, ReminderOrigin::Forked).records);
+                }
+                Err(refusal) => {
+                    self.records.push(refusal.dropped());
+                    self.refused.push(refusal);
+                }
+            },
         }
     }
 }

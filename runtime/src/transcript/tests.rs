@@ -136,7 +136,8 @@ fn what_is_read_is_recorded_as_a_copy() {
         {"kind":"system_reminder","reminder":{"id":"2","body":"b","dedupe_key":"k"}},
         {"kind":"system_reminder","delivery":"audit_only","reminder":{"id":"4","body":"d"}},
         {"kind":"system_reminder","reminder":{"id":"1","body":"a again","dedupe_key":"k"}}]}"#;
-    let (t, records) = Transcript::import(&Data::from_json(json).unwrap(), &ids(), 1).unwrap();
+    let Imported { transcript: t, records, .. } =
+        Transcript::import(&Data::from_json(json).unwrap(), &ids(), 1).unwrap();
     let told: Vec<_> = records.iter().map(|record| record.kind().as_str()).collect();
     assert_eq!(told, ["forked", "forked", "deduped", "forked", "forked"]);
     let bodies: Vec<_> = t.pending().map(|pending| pending.reminder.body.to_string()).collect();

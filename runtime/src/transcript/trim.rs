@@ -58,11 +58,12 @@ impl Transcript {
                     let moved = || Arc::new(TranscriptEvent { at_message, ..event.as_ref().clone() });
                     kept.push_back(if at_message == event.at_message { event.clone() } else { moved() });
                 }
-                None => gone.extend(event.pending().map(|pending| pending.reminder.clone())),
+                None => gone.extend(event.pending().cloned()),
             }
         }
         self.set_slots(kept, open_slot);
-        gone.iter().for_each(|reminder| self.forget_removed(reminder));
-        gone
+        gone.iter().for_each(|pending| self.forget_removed(pending));
+        self.forget_oldest_firings();
+        gone.into_iter().map(|pending| pending.reminder).collect()
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::data::Data;
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, ReminderOrigin};
+use crate::reminder::policy::{PolicyRefusal, PolicySource};
 use crate::seam::Scope;
 use crate::session::Session;
 
@@ -30,4 +31,18 @@ pub fn seed(child: &Session, scope: &Scope, handed: &[Arc<Reminder>]) {
             child.admit_reminder(scope, reminder.clone(), ReminderOrigin::Inherited);
         }
     }
+}
+
+/// Seeds a session like [`seed`], with reminders that another agent has sent. Those that the policy of the process
+/// refuses are recorded instead, and the refusals are returned.
+pub fn seed_from_peer(child: &Session, scope: &Scope, sent: Vec<Arc<Reminder>>) -> Vec<PolicyRefusal> {
+    let mut refused = Vec::new();
+    for reminder in sent {
+        if child.with(|state| state.transcript.find(&reminder.id).is_some()) {
+            continue;
+        }
+        let sources = Some([PolicySource::Peer].as_slice());
+        refused.extend(child.admit_allowed(scope, reminder, ReminderOrigin::Inherited, sources).err());
+    }
+    refused
 }

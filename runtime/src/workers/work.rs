@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use crate::agent_loop::{Continuity, LoopOptions, LoopParts, LoopResult, LoopStatus, NestingTooDeep, agent_loop};
+use crate::agent_loop::{
+    Continuity, LoopOptions, LoopParts, LoopResult, LoopStatus, NestingTooDeep, agent_loop, error_of,
+};
 use crate::cancel::Cancel;
 use crate::codes::CodeRef;
 use crate::data::Data;
@@ -66,7 +68,7 @@ pub async fn work(worker: &Rc<Worker>, scope: &Scope) -> Outcome<()> {
 
 async fn settle(worker: &Rc<Worker>, scope: &Scope, mut result: LoopResult) -> Outcome<()> {
     use LoopStatus as L;
-    let error = error_of(&result);
+    let error = error_of(&result, &worker.options);
     let fields = Data::dict_of_present([
         ("error", error.clone()),
         ("stop_reason", result.stop_reason.as_str().into()),
@@ -111,18 +113,6 @@ async fn tell_end(
     let told = worker.tell(scope, kind, fields).await;
     worker.rest();
     told
-}
-
-/// Returns the error of a worker whose loop did not complete its task.
-fn error_of(result: &LoopResult) -> Data {
-    match result.status {
-        LoopStatus::Done | LoopStatus::Suspended => Data::Nil,
-        _ if !result.error.is_nil() => result.error.clone(),
-        status => {
-            let message = format!("the worker ended before it was done ({})", result.stop_reason);
-            Data::dict([("category", Data::from(status.as_str())), ("message", message.into())])
-        }
-    }
 }
 
 /// Converts a fault to the value that scripts see.

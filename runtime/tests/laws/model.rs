@@ -33,6 +33,9 @@ pub(crate) struct Known {
     pub(crate) place: usize,
     pub(crate) body: String,
     pub(crate) rules: ReminderRules,
+    /// The reason why the last prompt left it out. It belongs to the reminder: one that replaces it under its key has
+    /// none.
+    pub(crate) waits: Option<&'static str>,
 }
 
 /// The name by which firings are counted: the key, or the number of a reminder without one.
@@ -50,7 +53,6 @@ pub(crate) struct Fired {
     /// The body shown last.
     body: Option<String>,
     deferrals: u32,
-    waits: Option<&'static str>,
 }
 
 /// The selection of a prompt: the numbers of the shown reminders, and the reasons of those that begin to wait.
@@ -98,6 +100,8 @@ pub(crate) struct Session {
     pub(crate) fired: BTreeMap<Name, Fired>,
     /// The firings before the last prompt, of the names that it changed.
     pub(crate) before: BTreeMap<Name, Option<Fired>>,
+    /// The reasons before the last prompt, of the reminders that it showed.
+    waited: Vec<(u32, &'static str)>,
 }
 
 impl Session {
@@ -118,6 +122,7 @@ impl Session {
             place: self.messages,
             body: body(number, wish),
             rules: wish.rules.clone(),
+            waits: None,
         }
     }
 
@@ -128,7 +133,7 @@ impl Session {
         let (carried, twin, place) = (false, false, self.messages);
         self.pending.push(known);
         if let Some(new) = self.pending.last_mut() {
-            (new.carried, new.twin, new.place) = (carried, twin, place);
+            (new.carried, new.twin, new.place, new.waits) = (carried, twin, place, None);
         }
     }
 
@@ -160,17 +165,21 @@ impl Session {
         let is_shown = |known: &Known| chosen.shown.contains(&known.number);
         self.prompts += 1;
         self.before.clear();
+        self.waited.clear();
         if slots {
             for known in self.pending.clone().iter().filter(|known| is_shown(known)) {
                 self.count(known);
             }
+            for known in self.pending.iter_mut().filter(|known| is_shown(known)) {
+                self.waited.extend(known.waits.take().map(|reason| (known.number, reason)));
+            }
         }
         for known in self.pending.clone().iter().filter(|known| !is_shown(known)) {
-            let name = name(known);
-            if let Some(fired) = self.fired.get_mut(&name).filter(|fired| fired.waits == Some("budget")) {
-                let before = fired.clone();
-                fired.deferrals += 1;
-                self.before.entry(name).or_insert(Some(before));
+            if known.waits == Some("budget") {
+                let name = name(known);
+                let before = self.fired.get(&name).cloned();
+                self.fired.entry(name).or_default().deferrals += 1;
+                self.before.entry(name).or_insert(before);
             }
         }
         self.pending.retain(|known| slots || !is_shown(known));
@@ -181,18 +190,14 @@ impl Session {
         chosen
     }
 
-    /// Counts a prompt for a name, if its firings matter.
+    /// Counts a prompt for a name: once, even if it carries two reminders with one key.
     fn count(&mut self, known: &Known) {
         let (name, prompt) = (name(known), self.prompts);
         let before = self.fired.get(&name).cloned();
-        let has_rules = known.rules != ReminderRules::default();
-        if !has_rules && before.is_none() || before.iter().any(|fired| fired.prompts.last() == Some(&prompt)) {
-            return;
-        }
         let body = self.next_body(known);
         let fired = self.fired.entry(name).or_default();
-        (fired.deferrals, fired.waits) = (0, None);
-        if has_rules {
+        fired.deferrals = 0;
+        if fired.prompts.last() != Some(&prompt) {
             fired.prompts.push(prompt);
             fired.body = Some(body);
         }
@@ -217,7 +222,7 @@ impl Session {
             let fired = self.fired.get(&name(known)).unwrap_or(&none);
             let verdict = verdicts.iter().find(|(of, _)| *of == known.number).map(|(_, verdict)| *verdict);
             match reason(known, fired, verdict, next, &self.next_body(known)) {
-                Some(reason) => held.push((known.number, name(known), reason)),
+                Some(reason) => held.push((known.number, reason)),
                 None => free.push(known),
             }
         }
@@ -226,11 +231,11 @@ impl Session {
         let climbs = |known: &&&Known| shown.contains(&known.number) && !known.rules.escalate.is_empty();
         let bodies = free.iter().filter(climbs).map(|known| (known.number, self.next_body(known))).collect();
         let over = free.iter().filter(|known| !shown.contains(&known.number));
-        held.extend(over.map(|known| (known.number, name(known), "budget")));
+        held.extend(over.map(|known| (known.number, "budget")));
         let mut waits = Vec::new();
-        for (number, name, reason) in held {
-            let fired = self.fired.entry(name).or_default();
-            if fired.waits.replace(reason) != Some(reason) {
+        for (number, reason) in held {
+            let known = self.pending.iter_mut().find(|known| known.number == number);
+            if known.is_some_and(|known| known.waits.replace(reason) != Some(reason)) {
                 waits.push((number, reason));
             }
         }
@@ -282,6 +287,11 @@ impl Session {
                     Some(before) => self.fired.insert(name, before),
                     None => self.fired.remove(&name),
                 };
+            }
+            for (number, reason) in std::mem::take(&mut self.waited) {
+                if let Some(known) = self.pending.iter_mut().find(|known| known.number == number) {
+                    known.waits = Some(reason);
+                }
             }
         }
         self.open = false;
@@ -399,7 +409,7 @@ fn reason(
     }
     match verdict {
         Some(ConditionVerdict::Hidden) => return Some("when"),
-        None if fired.waits == Some("when") => return Some("when"),
+        None if known.waits == Some("when") => return Some("when"),
         _ => {}
     }
     let (first, last) = (*fired.prompts.first()?, *fired.prompts.last()?);

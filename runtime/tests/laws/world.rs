@@ -23,7 +23,7 @@ use runtime::render::{RenderOptions, Rendered, render};
 use runtime::seam::{LocalFuture, Scope, Summary};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
-use runtime::transcript::{PendingReminder, Transcript};
+use runtime::transcript::{Imported, PendingReminder, Transcript};
 
 use crate::model::{self, Fate, Known, Name};
 use crate::step::{Choice, Step, What, Wish};
@@ -540,10 +540,11 @@ impl World {
             model.pending.iter_mut().for_each(|known| (known.key, known.twin) = (Some(0), true));
         }
         (model.turn, model.prompts, model.fired) = (0, 0, BTreeMap::new());
-        model.pending.iter_mut().for_each(|known| known.place = 0);
+        model.pending.iter_mut().for_each(|known| (known.place, known.waits) = (0, None));
         let to = self.open(model);
         let real = &self.pairs[to].real;
-        let (transcript, records) = Transcript::import(&exported, real.ids(), self.clock.now_ms()).unwrap();
+        let imported = Transcript::import(&exported, real.ids(), self.clock.now_ms()).unwrap();
+        let Imported { transcript, records, .. } = imported;
         real.with(|state| state.transcript = transcript.renamed(real.id().clone()));
         real.log_lifecycle(&self.scope, records);
     }

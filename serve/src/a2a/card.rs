@@ -29,7 +29,7 @@ pub(crate) struct AgentCard {
     pub(crate) streams: bool,
     /// Whether the REST binding of version 1.0 is served at the same URL.
     pub(crate) has_rest: bool,
-    /// Whether every client also gets the extension in the place that its draft defines.
+    /// Whether clients that name a version also get the extension in the places that only its draft defines.
     pub(crate) always_rfc: bool,
     /// The version for clients that name none. `None` selects a card that all versions can read.
     pub(crate) usual: Option<Version>,
@@ -48,14 +48,16 @@ pub(crate) enum CardUrl {
 }
 
 impl AgentCard {
-    /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. `rfc` is whether
-    /// the client names the extension in its request, `host` the host name that the client used.
+    /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. The latter declares
+    /// reminders also as their draft does, and so does the former if the client names the extension in its request
+    /// (`rfc`). `host` is the host name that the client used.
     pub(crate) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
         let url = match (&self.url, host.filter(|host| crate::http::name_of(host).is_some())) {
             (CardUrl::Asked(_), Some(host)) => format!("http://{host}/"),
             (CardUrl::Fixed(url) | CardUrl::Asked(url), _) => url.clone(),
         };
-        form::write(self, &url, version.or(self.usual), rfc || self.always_rfc).to_json()
+        let version = version.or(self.usual);
+        form::write(self, &url, version, rfc || self.always_rfc || version.is_none()).to_json()
     }
 
     /// Returns when the card last changed.

@@ -51,9 +51,9 @@ pub enum A2aCode {
     /// Invalid operation for the state of the task.
     NotTaken = "HARN-A2A-007", Error {
         title: "invalid operation for the state of the task",
-        meaning: "The task is over, so it accepts no messages and cannot be cancelled; or it is running and does \
-            not wait for input (`task_busy`). A message without a task id starts another task; with the same \
-            `contextId` it continues the conversation.",
+        meaning: "The task is over, so it accepts no messages and cannot be cancelled; or it is being stopped \
+            (`task_stopping`). A message without a task id starts another task; with the same `contextId` it \
+            continues the conversation.",
     },
     /// Unsupported operation.
     NotOffered = "HARN-A2A-008", Error {

@@ -7,4 +7,4 @@ mod pool;
 mod prompt;
 
 pub(super) use pool::{ContextPool, SessionLease};
-pub(super) use prompt::{merged, prompt};
+pub(super) use prompt::{injected, merged, prompt};

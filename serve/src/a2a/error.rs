@@ -41,8 +41,8 @@ pub enum Refusal {
         /// The state in which it ended.
         state: TaskState,
     },
-    /// The task is working and asks nothing, so it accepts no message.
-    Busy(Arc<str>),
+    /// The task is being stopped, so it accepts no message.
+    Halting(Arc<str>),
     /// The task belongs to a context other than the one in the request.
     OtherContext {
         /// The task.
@@ -57,8 +57,6 @@ pub enum Refusal {
         /// Its media type.
         media_type: String,
     },
-    /// Another message has this id.
-    OtherMessage(Arc<str>),
     /// The channel of the caller lacks this scope.
     NoScope(&'static str),
     /// The operation with this name is not supported.

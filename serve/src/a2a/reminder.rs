@@ -1,5 +1,5 @@
 //! Reports on reminders to a task's subscribers: the draft's notifications if the client asks for them, otherwise
-//! status metadata, which the protocol allows for all clients.
+//! status metadata, which the parser of every client knows.
 //!
 //! - [`PeerReminderEvent`]: a reminder event with the peer's own data.
 //! - [`ReminderFormat`]: the format of the reports on one stream.

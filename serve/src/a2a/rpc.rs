@@ -3,6 +3,7 @@
 //! - `envelope`: reads a body as a request. `method`: the method names.
 //! - `call`: executes a request, with an answer, a stream or nothing as the result. `version`: the version of a
 //!   request.
+//! - `legacy`: sending by its names before version 0.3.
 //! - `stream`: the updates of a task, frame by frame. `json_pieces`, `frame_cache`: writing frames. `answer`: the texts
 //!   of refusals.
 
@@ -11,6 +12,7 @@ mod call;
 mod envelope;
 mod frame_cache;
 mod json_pieces;
+mod legacy;
 mod method;
 mod stream;
 mod version;

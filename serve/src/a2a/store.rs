@@ -18,11 +18,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a::{ListTasks, TaskPage};
+use a2a::{ListTasks, Message, TaskPage};
 use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
-use super::tasks::{RestoredTask, TaskChange, TaskJournal};
+use super::tasks::{RestoredTask, TaskChange, TaskJournal, digest_of};
 use crate::clock::now_ms;
 use crate::host::Waiting;
 use crate::store::{SessionStore, StoreError};
@@ -153,12 +153,12 @@ impl TaskJournal for TaskStore {
         self.beside(move |store| store.load_or_end(&task_id))
     }
 
-    fn of_first(&self, message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        let message_id = message_id.to_owned();
+    fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
+        let first = first.clone();
         self.beside(move |store| {
             let mut index = store.index();
             index.refresh(store.0.store.log())?;
-            Ok(index.of_first(&message_id).cloned())
+            Ok(index.begun_by(&first.message_id, || digest_of(&first)))
         })
     }
 

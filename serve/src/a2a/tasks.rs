@@ -47,7 +47,7 @@ pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, Task
 pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
 pub(crate) use sessions::SessionTasks;
-pub(super) use state_machine::question_of;
+pub(super) use state_machine::{digest_of, question_of};
 pub(crate) use viewer::TaskViewer;
 
 use super::Refusal;
@@ -112,6 +112,8 @@ pub struct TaskCaller {
     pub version: Version,
     /// Whether the caller waits for a response and accepts a message in place of a task.
     pub takes_message: bool,
+    /// Whether the caller chooses the ids of new tasks, as before version 0.3: a message to an unknown task begins it.
+    pub names_tasks: bool,
 }
 
 /// The load of a task manager.
@@ -277,17 +279,21 @@ impl TaskManager {
         if asker.takes_message && self.replies_with_messages() { state_machine::message_of(task) } else { None }
     }
 
-    /// Waits until it is decided whether the task becomes a message. Returns the message, or a subscription.
+    /// Waits until it is decided whether the task becomes a message. Returns the message, or the subscription of the
+    /// caller, `followed`, so that no earlier update is lost. One that was not read in time begins again with the task as
+    /// it is.
     ///
     /// # Errors
     /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn follow_or_message(
         &self,
         task_id: &str,
+        followed: Subscription,
         asker: TaskCaller,
     ) -> Result<Result<Subscription, Message>, Refusal> {
         let shared_task = self.shared_task(task_id).await?;
-        let (task, followed) = shared_task.committed().await?;
+        let (task, again) = shared_task.committed().await?;
+        let followed = if followed.has_lagged() { again } else { followed };
         Ok(self.message(&task, asker).map_or(Ok(followed), Err))
     }
 

@@ -133,7 +133,9 @@ impl Dispatcher {
     /// Handles an injection by notification.
     fn put_in(&self, name: &str, params: Value) {
         let Some(method) = BridgeMethod::of(name) else { return };
-        if let Err(why) = bridge::notify(method, &Data::from(params), &self.sessions.host) {
+        let noted = injection::of_host(method, params).map_err(|refusal| refusal.message().to_owned());
+        let noted = noted.and_then(|params| bridge::notify(method, &Data::from(params), &self.sessions.host));
+        if let Err(why) = noted {
             if method.injects() {
                 self.sessions.host.metrics().injections.refused.add();
             }

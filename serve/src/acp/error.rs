@@ -67,6 +67,11 @@ impl ErrorResponse {
         self.data.get("code").and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// Returns the path of the invalid field; empty if there is none.
+    pub(crate) fn field_path(&self) -> &str {
+        self.data.get("field").and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// Returns the sentence for people.
     pub(crate) fn message(&self) -> &str {
         &self.message

@@ -9,7 +9,9 @@ use runtime::reminder::{Propagate, RoleHint, Surface};
 use serde_json::{Value, json};
 use stdlib::from_core;
 
+use super::content;
 use super::error::ErrorResponse;
+use super::params::Params;
 use crate::bridge::{self, BridgeError, BridgeMethod, BridgeResponse};
 use crate::host::Host;
 
@@ -31,11 +33,35 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Accepts a request. Its response may be sent once it is settled.
 pub(crate) fn accept(host: &Host, method: BridgeMethod, params: Value) -> Result<BridgeResponse, ErrorResponse> {
-    let accepted = bridge::call(method, &Data::from(params), host);
+    let accepted = of_host(method, params)
+        .and_then(|params| bridge::call(method, &Data::from(params), host).map_err(ErrorResponse::from));
     if accepted.is_err() && method.injects() {
         host.metrics().injections.refused.add();
     }
-    Ok(accepted?)
+    accepted
+}
+
+/// Returns the parameters of a method as the bridge reads them.
+///
+/// # Errors
+/// A block of a message is not accepted.
+pub(crate) fn of_host(method: BridgeMethod, params: Value) -> Result<Value, ErrorResponse> {
+    if method == BridgeMethod::Inject { converted(params) } else { Ok(params) }
+}
+
+/// Converts the blocks of an injected message to text, as those of a prompt: a model server accepts no others.
+///
+/// # Errors
+/// A block is malformed, or has a kind that is not accepted.
+pub(crate) fn converted(mut params: Value) -> Result<Value, ErrorResponse> {
+    const KEY: &str = "content";
+    // The bridge refuses an empty list.
+    let has_blocks = params.get(KEY).and_then(Value::as_array).is_some_and(|blocks| !blocks.is_empty());
+    if has_blocks {
+        let text = content::read(&Params::of(&params)?, KEY)?.text;
+        params[KEY] = text.into();
+    }
+    Ok(params)
 }
 
 /// Waits until a request is settled, and returns its response.
@@ -56,9 +82,9 @@ impl From<BridgeError> for ErrorResponse {
             }
             BridgeError::Reminder(error) => {
                 let field = path(&error.field);
-                let refusal =
-                    ErrorResponse::new(ErrorCode::INVALID_PARAMS, from_core(error.code), error.message.as_str());
-                let refusal = refusal.field(&field).with("message", error.message.as_str());
+                let message = bridge::message_on(&error, Surface::Acp);
+                let refusal = ErrorResponse::new(ErrorCode::INVALID_PARAMS, from_core(error.code), message.as_str());
+                let refusal = refusal.field(&field).with("message", message.as_str());
                 refusal.suggestion(bridge::suggestion(&error, Surface::Acp))
             }
             BridgeError::Host(error) => error.into(),
@@ -137,6 +163,15 @@ mod tests {
         );
         let whole = told(ReminderError::new(ReminderCode::Bridge, "", "it is an object, got list"));
         assert_eq!((&whole["data"]["field"], &whole["data"]["suggestion"]), (&json!("params"), &Value::Null));
+        // Another field than the invalid one is named as the wire does.
+        let needs = ReminderError::new(ReminderCode::Shape, "", "a selector needs `id`, `tag` or `dedupe_key`");
+        let message = "a selector needs `reminderId`, `tag` or `dedupeKey`";
+        assert_eq!(
+            (&told(needs.clone())["message"], &told(needs)["data"]["message"]),
+            (&json!(message), &json!(message))
+        );
+        let written = ReminderError::new(ReminderCode::Bridge, "ttl_turns", "`ttl_turns` of a reminder must be an int");
+        assert_eq!(told(written)["message"], "`ttl_turns` of a reminder must be an int", "as the host wrote it");
         assert_eq!((path("tags.0"), path("_meta.harn.reminder")), ("tags[0]".into(), "_meta.harn.reminder".into()));
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use agent_client_protocol::{Client, ConnectionTo, Error, UntypedMessage};
 use runtime::model::Usage;
 
-use super::permission;
+use super::permission::{self, AlwaysHolds};
 use super::transport::OutputGauge;
 use super::update::{Outbox, UpdateConverter, UpdateNotification, WantedUpdates};
 use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
@@ -121,7 +121,7 @@ impl Peer for AcpPeer {
         let Some(shown) = self.outbox.with(&question.session_id, shown) else {
             return told("the client does not know the session yet, so it cannot answer");
         };
-        let params = permission::params(&question, shown);
+        let params = permission::params(&question, shown, AlwaysHolds::Session);
         let Ok(message) = params.map_err(Error::from).and_then(|it| UntypedMessage::new(permission::METHOD, it)) else {
             return told("the question cannot be written as JSON");
         };

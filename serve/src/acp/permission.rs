@@ -1,9 +1,10 @@
 //! `session/request_permission`: the request to the client, and its response. Anything that is not consent counts as a
 //! refusal, with a reason for the model.
 
+use std::fmt;
+
 use agent_client_protocol::v1::schema as acp;
 use agent_client_protocol::{Error, ErrorCode, is_incoming_transport_closed};
-use runtime::data::Data;
 use serde_json::{Value, json};
 
 use crate::host::{PermissionQuestion, Verdict};
@@ -22,15 +23,20 @@ static OPTIONS: [(&str, acp::PermissionOptionKind, &str, Verdict); 4] = [
     ("reject_always", acp::PermissionOptionKind::RejectAlways, "Always reject", Verdict::RejectAlways),
 ];
 
-/// Returns the parameters of a request; `shown` is the call as the client knows it.
+/// Returns the parameters of a request; `shown` is the call as the client knows it, and `holds` for what an "always"
+/// answer holds.
 ///
 /// # Errors
 /// None in practice: all values can be written as JSON.
-pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpdate) -> serde_json::Result<Value> {
+pub(crate) fn params(
+    question: &PermissionQuestion,
+    mut shown: acp::ToolCallUpdate,
+    holds: AlwaysHolds,
+) -> serde_json::Result<Value> {
     let scope = &question.scope;
     let options = OPTIONS.iter().map(|(id, kind, name, verdict)| {
         let name = match verdict {
-            Verdict::AllowAlways | Verdict::RejectAlways => format!("{name} {scope} in this session"),
+            Verdict::AllowAlways | Verdict::RejectAlways => format!("{name} {scope} {holds}"),
             _ => (*name).to_owned(),
         };
         acp::PermissionOption::new(*id, name, *kind)
@@ -56,16 +62,23 @@ pub(crate) fn params(question: &PermissionQuestion, mut shown: acp::ToolCallUpda
     Ok(params)
 }
 
-/// Returns the parameters of a request whose question was forwarded through the log.
-pub(crate) fn forwarded(session_id: &str, applies_to: &Data, reason: Option<&str>) -> Value {
-    let tool = applies_to.get("tool").as_str().unwrap_or_default();
-    let options = OPTIONS.iter().map(|(id, kind, name, _)| json!({"optionId": id, "name": name, "kind": kind}));
-    json!({
-        "sessionId": session_id,
-        "toolCall": {"toolCallId": applies_to.get("tool_call_id").as_str().unwrap_or_default(), "title": tool},
-        "options": options.collect::<Vec<_>>(),
-        "_meta": {"harn": {"reason": reason}},
-    })
+/// The reach of an "always" answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AlwaysHolds {
+    /// It holds for the session.
+    Session,
+    /// It holds for the channel that answers.
+    Channel,
+}
+
+/// Formats it for an option's label, at its end.
+impl fmt::Display for AlwaysHolds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            AlwaysHolds::Session => "in this session",
+            AlwaysHolds::Channel => "in this session, while this channel is connected",
+        })
+    }
 }
 
 /// Converts the client's response to a verdict.
@@ -105,6 +118,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use runtime::data::Data;
     use runtime::message::ToolCall;
 
     use super::*;
@@ -124,7 +138,7 @@ mod tests {
 
     fn asked(question: &PermissionQuestion) -> Value {
         let fields = acp::ToolCallUpdateFields::new().title("write_file".to_owned()).content(vec!["a diff".into()]);
-        params(question, acp::ToolCallUpdate::new("c1", fields)).unwrap()
+        params(question, acp::ToolCallUpdate::new("c1", fields), AlwaysHolds::Session).unwrap()
     }
 
     #[test]

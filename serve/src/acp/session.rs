@@ -1,7 +1,7 @@
 //! The methods of sessions: each reads its parameters, calls the host, and then returns its response.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
 
 use agent_client_protocol::RequestCancellation;
 use runtime::data::Data;
@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 use super::error::ErrorResponse;
 use super::params::Params;
 use super::peer::AcpPeer;
+use super::servers::named_servers;
 use super::{answer, content, mode};
 use crate::host::{Host, HostError, NewSession, Prompt, SessionHandle};
-use crate::store::SessionSummary;
+use crate::store::{SessionSummary, StoreError, is_session};
 
 /// The maximum number of sessions in a response to `session/list`.
 const PAGE: usize = 100;
@@ -119,22 +120,22 @@ impl AcpSessions {
 
     /// Handles `session/list`: returns the stored sessions, open or not, newest first; without a store, the open ones.
     pub(crate) async fn list(self, params: Value) -> Result<Value, ErrorResponse> {
-        // Only this request may omit its parameters.
-        let none = json!({});
-        let params = Params::of(if params.is_null() { &none } else { &params })?;
-        let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
-        let after = params.optional_str("cursor")?;
-        content::meta(&params)?;
+        let (cwd, after) = list_request(&params)?;
         if self.host.keeps_sessions() {
-            let page = self.host.list(cwd, after).await?;
+            let page = self.host.list(cwd.as_deref(), after).await?;
             let mut answer = json!({"sessions": page.rows.iter().map(stored).collect::<Vec<_>>()});
             if let Some(next) = page.next {
                 answer["nextCursor"] = next.into();
             }
             return Ok(answer);
         }
+        // A cursor is the id of a session, which may be closed by now.
+        if let Some(cursor) = after.filter(|cursor| !is_session(cursor)) {
+            return Err(HostError::Store(StoreError::Cursor(cursor.into())).into());
+        }
         let mut found = self.host.sessions();
-        found.retain(|it| cwd.is_none_or(|cwd| it.cwd() == Some(cwd)) && after.is_none_or(|after| &**it.id() > after));
+        let is_of_folder = |it: &SessionHandle| cwd.as_deref().is_none_or(|cwd| it.cwd() == Some(cwd));
+        found.retain(|it| is_of_folder(it) && after.is_none_or(|after| &**it.id() > after));
         let next = (found.len() > PAGE).then(|| found[PAGE - 1].id().clone());
         let row = |it: &SessionHandle| json!({"sessionId": &**it.id(), "cwd": it.cwd().map(Path::to_string_lossy)});
         let mut answer = json!({"sessions": found.iter().take(PAGE).map(row).collect::<Vec<_>>()});
@@ -150,6 +151,15 @@ impl AcpSessions {
     }
 }
 
+/// Reads the folder and the cursor of a request for a list, the only one that may omit its parameters.
+pub(crate) fn list_request(params: &Value) -> Result<(Option<PathBuf>, Option<&str>), ErrorResponse> {
+    static NONE: LazyLock<Value> = LazyLock::new(|| json!({}));
+    let params = Params::of(if params.is_null() { &NONE } else { params })?;
+    let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
+    content::meta(&params)?;
+    Ok((cwd.map(Path::to_owned), params.optional_str("cursor")?))
+}
+
 /// Returns a list entry for a session of the event log.
 pub(crate) fn stored(row: &SessionSummary) -> Value {
     let mut told = json!({
@@ -163,21 +173,14 @@ pub(crate) fn stored(row: &SessionSummary) -> Value {
     told
 }
 
-/// Reads the parameters of a new session. The MCP servers in them are known to the run by their names, and are started or
-/// contacted when the script uses them.
+/// Reads the parameters of a new session.
 fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorResponse> {
     let cwd = absolute(params, "cwd")?;
     let mut metadata = content::meta(params)?;
-    let mut mcp_servers = Data::Nil;
-    if params.get("mcpServers").is_some() {
-        let servers = params.objects("mcpServers")?;
-        if !servers.is_empty() {
-            // Only the names: variables, headers and arguments may be secrets, and metadata is stored.
-            let names =
-                servers.iter().map(|server| server.str("name").map(Data::from)).collect::<Result<Vec<_>, _>>()?;
-            metadata = with(metadata, "mcp_servers", Data::list(names));
-            mcp_servers = Data::list(servers.iter().map(|server| Data::from(Value::Object(server.object().clone()))));
-        }
+    let (names, mcp_servers) = named_servers(params)?;
+    if !names.is_nil() {
+        // Only the names: variables, headers and arguments may be secrets, and metadata is stored.
+        metadata = with(metadata, "mcp_servers", names);
     }
     let more = params.strs("additionalDirectories")?;
     if !more.is_empty() {

@@ -21,10 +21,11 @@ use tokio::runtime::Handle;
 
 use super::AcpCode;
 
-pub(crate) use envelope::kind;
+pub(crate) use envelope::{kind, refused};
 pub(crate) use gauge::OutputGauge;
 pub use gauge::OutputLimits;
 pub(crate) use lines::InputLine;
+pub(crate) use lines::request_id;
 pub(crate) use reader::{LineInput, read_lines};
 pub(crate) use writer::Writer;
 

@@ -102,6 +102,18 @@ impl BridgeResponse {
     }
 }
 
+/// Checks the parameters of an injection, without a session.
+///
+/// # Errors
+/// They are invalid.
+pub fn check(method: BridgeMethod, params: &Data) -> Result<(), BridgeError> {
+    match method {
+        BridgeMethod::InjectReminder | BridgeMethod::Remind => Ok(RemindNotification::from_params(params).map(drop)?),
+        BridgeMethod::Inject => Ok(MessagePayload::from_data(params).map(drop)?),
+        BridgeMethod::PendingInjections | BridgeMethod::RevokeReminder | BridgeMethod::ClearReminders => Ok(()),
+    }
+}
+
 /// Executes a request. The queue has changed when this returns; the response may take longer.
 ///
 /// # Errors
@@ -167,16 +179,30 @@ pub fn call(method: BridgeMethod, params: &Data, inboxes: &dyn SessionInboxes) -
 /// # Errors
 /// None of them is set, or one is not a text.
 pub fn selector(params: &Data) -> Result<Selector, ReminderError> {
-    let given = |field: ReminderField| {
-        let mut named =
-            [Surface::Acp, Surface::Log, Surface::Script].map(|surface| params.get(field.name(surface))).into_iter();
-        (field.name(Surface::Script), named.find(|value| !value.is_nil()).cloned().unwrap_or_default())
+    let written = |field: ReminderField| {
+        let names = [Surface::Acp, Surface::Log, Surface::Script].map(|surface| field.name(surface));
+        names.into_iter().find(|name| !params.get(name).is_nil())
     };
-    Selector::from_data(&Data::dict_of_present([
+    let given = |field: ReminderField| {
+        (field.name(Surface::Script), written(field).map_or(Data::Nil, |name| params.get(name).clone()))
+    };
+    let read = Selector::from_data(&Data::dict_of_present([
         given(ReminderField::Id),
         ("tag", params.get("tag").clone()),
         given(ReminderField::DedupeKey),
-    ]))
+    ]));
+    read.map_err(|error| {
+        let named = ReminderField::of_script(&error.field).and_then(|field| Some((field, written(field)?)));
+        match named {
+            // An error names the field as the host wrote it.
+            Some((field, name)) => {
+                let quoted = |name: &str| format!("`{name}`");
+                let message = error.message.replace(&quoted(field.name(Surface::Script)), &quoted(name));
+                ReminderError { field: name.to_owned(), message, ..error }
+            }
+            None => error,
+        }
+    })
 }
 
 /// Executes a notification.

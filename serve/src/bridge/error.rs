@@ -114,12 +114,40 @@ pub fn suggestion(error: &ReminderError, surface: Surface) -> Option<&str> {
     Some(name_on(surface, word))
 }
 
+/// Returns the message of an error in the words of a protocol: fields in backticks have its names, unless the host wrote
+/// another one.
+#[must_use]
+pub fn message_on(error: &ReminderError, surface: Surface) -> String {
+    let written = error.field.rsplit('.').next().unwrap_or_default();
+    let parts = error.message.split('`').enumerate();
+    let words = parts.map(|(place, part)| match place % 2 == 1 && part != written {
+        true => name_on(surface, part),
+        false => part,
+    });
+    words.collect::<Vec<_>>().join("`")
+}
+
 /// Returns a protocol's name for a parameter, given its name in scripts; any other word stays as it is.
 pub(super) fn name_on(surface: Surface, name: &str) -> &str {
     match ReminderField::named(name, Surface::Script) {
         Some(field) => field.name(surface),
         None if name == "session_id" && surface != Surface::Script => "sessionId",
         None => name,
+    }
+}
+
+impl BridgeError {
+    /// Returns the error in the words of a protocol.
+    #[must_use]
+    pub fn on(&self, surface: Surface) -> String {
+        match self {
+            BridgeError::Reminder(error) => {
+                let near =
+                    suggestion(error, surface).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                format!("{}: {}{near}", error.code, message_on(error, surface))
+            }
+            other => other.to_string(),
+        }
     }
 }
 

@@ -17,11 +17,13 @@ use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use jsonrpc::{Id, IdRule, Message as Envelope, Request, Rules};
 use runtime::data::Data;
+use runtime::failures::{FailedOperation, report};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 
@@ -32,6 +34,7 @@ use super::feed::FeedLag;
 use super::ingress::ActionReceipt;
 use super::{Action, ActionError, ActionKind, ChannelTransport, DisconnectReason, EnrolledChannel, websocket};
 use crate::acp::error::ErrorResponse;
+use crate::acp::transport;
 use crate::acp::update::{UpdateConverter, WantedUpdates};
 
 /// Messages of ACP.
@@ -99,6 +102,8 @@ struct AttachedSession {
     lag: FeedLag,
     /// The end of the log when the attachment began. The events up to it are history.
     head: u64,
+    /// Whether it continues an earlier attachment, also of another connection.
+    resumed: bool,
     /// The request that is answered once the history was sent.
     loading: Option<(Id, Value)>,
     prompts: Vec<SubmittedPrompt>,
@@ -208,6 +213,28 @@ impl ConnectionEnd {
         ConnectionEnd { reason, code, text: text.into() }
     }
 
+    /// Returns the end of a connection that broke, or on which the client sent something invalid.
+    fn broken(error: &tungstenite::Error) -> ConnectionEnd {
+        let limit = websocket::MAX_MESSAGE;
+        match error {
+            tungstenite::Error::Capacity(_) => {
+                let text = format!("a message is larger than the limit of {limit} bytes");
+                ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Size, text)
+            }
+            tungstenite::Error::Utf8(_) => {
+                ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Invalid, "a text frame is not UTF-8")
+            }
+            tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)
+            | tungstenite::Error::Io(_)
+            | tungstenite::Error::ConnectionClosed
+            | tungstenite::Error::AlreadyClosed => ConnectionEnd::new(DisconnectReason::Closed, CloseCode::Normal, ""),
+            error => {
+                let text = format!("invalid frame: {error}");
+                ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Protocol, text)
+            }
+        }
+    }
+
     /// Returns the end of a connection whose channel must be disconnected.
     fn closed(reason: DisconnectReason) -> ConnectionEnd {
         let code = if reason == DisconnectReason::Stopping { CloseCode::Away } else { CloseCode::Policy };
@@ -271,15 +298,14 @@ pub(super) async fn serve(
                     // Pings are answered by the crate; binary frames are ignored, as the draft says.
                     Some(Ok(_)) => acp.seen(),
                     Some(Err(error)) => {
-                        let text = format!("invalid frame: {error}");
-                        break ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Protocol, text);
+                        break ConnectionEnd::broken(&error);
                     }
                 }
             }
             _ = pulse.tick() => {
                 missed += 1;
                 if missed > MISSED {
-                    break ConnectionEnd::new(DisconnectReason::Stale, CloseCode::Away, "no pong");
+                    break ConnectionEnd::new(DisconnectReason::Stale, CloseCode::Policy, "no pong");
                 }
                 let ping = Message::Ping(Vec::new().into());
                 if let Err(end) = acp.deliver(&mut connection, socket.send(ping)).await {
@@ -300,11 +326,19 @@ pub(super) async fn serve(
     };
     // A client that does not read is not waited for.
     let _ = tokio::time::timeout(websocket::CLOSE, close).await;
+    if end.reason == DisconnectReason::Protocol {
+        // While a client still sends a message that is too large, it reads no frame, and a connection with unread bytes
+        // loses it.
+        let mut sink = tokio::io::sink();
+        let drained = tokio::io::copy(socket.get_mut(), &mut sink);
+        let _ = tokio::time::timeout(websocket::DRAIN, drained).await;
+    }
 }
 
-/// Returns a text that fits into a frame that closes a connection.
-fn clipped(text: &str) -> String {
-    text.chars().take(40).collect()
+/// Returns a text that fits into a frame that closes a connection, beside the code.
+fn clipped(text: &str) -> &str {
+    const MOST: usize = 123;
+    &text[..text.floor_char_boundary(MOST)]
 }
 
 /// Reads the events of a session, until the connection ends.
@@ -352,7 +386,10 @@ impl AcpChannel {
         connection: &mut ChannelConnection,
         sending: impl Future<Output = Result<(), tungstenite::Error>>,
     ) -> Result<(), ConnectionEnd> {
-        let slow = || ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, "slow");
+        let slow = || {
+            report(FailedOperation::Delivery, "slow channel", "disconnected a channel: it read too slowly");
+            ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, "slow")
+        };
         tokio::select! {
             biased;
             sent = sending => sent.map_err(|_| ConnectionEnd::new(DisconnectReason::Closed, CloseCode::Normal, "")),
@@ -407,8 +444,8 @@ impl AcpChannel {
             Ok(Envelope::Answer(answer)) => self.answered(answer),
             Err(error) if error.is_answer => {}
             Err(error) => {
-                let refusal = ErrorResponse::no_json(&format!("{:?}", error.problem));
-                self.answer(&error.id.clone(), Err(refusal));
+                let (id, refusal) = transport::refused(text, *error);
+                self.answer(&id, Err(refusal));
             }
         }
     }

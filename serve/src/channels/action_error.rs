@@ -1,10 +1,12 @@
 //! [`ActionError`]: a refusal of an action.
 
 use runtime::event_log::LogError;
+use runtime::reminder::Surface;
 
 use super::ChannelScope;
 use crate::bridge::{self, BridgeError};
 use crate::host::HostError;
+use crate::store::StoreError;
 
 /// A refusal of an action. Nothing was done.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -45,7 +47,7 @@ pub enum ActionError {
     #[error(transparent)]
     Host(HostError),
     /// The injection is refused.
-    #[error("{0}")]
+    #[error("{}", .0.on(Surface::Acp))]
     Injection(BridgeError),
     /// The log cannot be read or written.
     #[error(transparent)]
@@ -75,43 +77,50 @@ impl ActionError {
             ActionError::Reused => "action_id_reused",
             ActionError::RateLimited => "rate_limited",
             ActionError::UnknownRequest => "unknown_request",
-            ActionError::Host(error) => match error {
-                HostError::UnknownSession(_) => "unknown_session",
-                HostError::Exists(_) => "exists",
-                HostError::Busy(_) => "busy",
-                HostError::NotAsking(_) => "not_asking",
-                HostError::Closed(_) => "closed",
-                HostError::Broken { .. } => "broken",
-                HostError::Full(_) => "too_many_sessions",
-                HostError::Stopping => "stopping",
-                HostError::Store(_) => "storage",
-                HostError::Failed(_) => "script_failed",
-            },
+            ActionError::Host(error) | ActionError::Injection(BridgeError::Host(error)) => of_host(error),
             ActionError::Injection(BridgeError::Queue(error)) => bridge::reason(error),
+            ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => "log",
             ActionError::Injection(_) => "invalid_injection",
-            ActionError::Log(_) => "log",
         }
     }
 
     /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
-        match self {
-            ActionError::OtherChannel | ActionError::Scope(_) | ActionError::NotOwnScope(_) => 403,
-            ActionError::UnknownRequest | ActionError::Injection(BridgeError::Host(_)) => 404,
-            ActionError::Reused | ActionError::Disconnected | ActionError::Injection(BridgeError::Queue(_)) => 409,
-            ActionError::RateLimited => 429,
-            ActionError::Host(error) => match error {
-                HostError::UnknownSession(_) => 404,
-                HostError::Exists(_) | HostError::Busy(_) | HostError::NotAsking(_) | HostError::Closed(_) => 409,
-                HostError::Full(_) | HostError::Stopping => 503,
-                HostError::Broken { .. } | HostError::Store(_) | HostError::Failed(_) => 500,
-            },
-            ActionError::TooManyConnections(_) | ActionError::Injection(BridgeError::Log(_)) | ActionError::Log(_) => {
-                503
-            }
-            ActionError::Invalid { .. } | ActionError::Injection(_) => 400,
-        }
+        status_of(self.reason())
+    }
+}
+
+/// Returns the HTTP status of a refusal by its reason. The log has the reasons of earlier refusals.
+pub(super) fn status_of(reason: &str) -> u16 {
+    match reason {
+        "invalid" | "invalid_injection" => 400,
+        "revoked" => 401,
+        "other_channel" | "scope" | "policy" => 403,
+        "unknown_session" | "unknown_request" | "unknown_reminder" => 404,
+        "action_id_reused" | "already_delivered" | "busy" | "closed" | "disconnected" | "exists" | "not_asking"
+        | "open_elsewhere" => 409,
+        "rate_limited" => 429,
+        "log" | "queue_full" | "stopping" | "too_many_connections" | "too_many_sessions" => 503,
+        _ => 500,
+    }
+}
+
+fn of_host(error: &HostError) -> &'static str {
+    match error {
+        HostError::UnknownSession(_) | HostError::Store(StoreError::Unknown(_)) => "unknown_session",
+        HostError::Exists(_) => "exists",
+        HostError::Busy(_) => "busy",
+        HostError::NotAsking(_) => "not_asking",
+        HostError::Closed(_) => "closed",
+        HostError::Broken { .. } => "broken",
+        HostError::Full(_) => "too_many_sessions",
+        HostError::Stopping => "stopping",
+        HostError::Store(StoreError::Cursor(_) | StoreError::PageToken(_)) => "invalid",
+        HostError::Store(StoreError::Elsewhere(_)) => "open_elsewhere",
+        HostError::Store(StoreError::Log(_)) => "log",
+        HostError::Store(_) => "storage",
+        HostError::Failed(_) => "script_failed",
     }
 }
 

@@ -19,12 +19,18 @@ use tokio_tungstenite::tungstenite::protocol::Message;
 use tokio_tungstenite::tungstenite::{self};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::websocket::{SUBPROTOCOL, config};
+use super::websocket::{MAX_MESSAGE, SUBPROTOCOL, config};
+use crate::acp::error::ErrorResponse;
+use crate::acp::transport::request_id;
 
 /// The timeout for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 /// The first and the longest pause between two attempts to connect.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// The type of the event after which the daemon's cursors count, whatever the editor has seen.
+const REPAIRED: &str = "snapshot.repaired";
+/// The longest line of an editor, in bytes: the proxy adds the id of an action.
+const MAX_LINE: usize = MAX_MESSAGE - 1_024;
 /// The id of requests of the proxy itself.
 const OWN: &str = "harn-attach-";
 
@@ -184,6 +190,14 @@ pub async fn attach(
                     let _ = timeout(CONNECT, socket.close(None)).await;
                     return Ok(());
                 };
+                if line.len() > MAX_LINE {
+                    // The daemon would end the connection, and the next one too.
+                    report(&format!("a message of the editor has {} bytes and was not sent; the limit is {MAX_LINE}", line.len()));
+                    if let Some(refused) = too_long(&line) && write(&refused).is_err() {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 let Some(message) = proxy.for_daemon(&line) else { continue };
                 while socket.send(Message::Text(message.text.as_str().into())).await.is_err() {
                     socket = proxy.again("the connection broke", &lines, &mut report).await?;
@@ -217,6 +231,12 @@ pub async fn attach(
             }
         }
     }
+}
+
+/// Returns the response to a line that is too long for the daemon; `None` if the editor waits for none.
+fn too_long(line: &str) -> Option<String> {
+    let id = request_id(line.as_bytes())?;
+    Some(jsonrpc::error(&id, &ErrorResponse::line_too_long(line.len(), MAX_LINE).into_json()))
 }
 
 impl AttachProxy {
@@ -267,12 +287,19 @@ impl AttachProxy {
                 }
             }
             (Some(method), None) => {
-                if method == "$/cancel_request" {
-                    self.asked.remove(&message["params"]["requestId"].to_string());
+                // A question that the editor does not have, or has answered, needs no withdrawal.
+                if method == "$/cancel_request" && !self.asked.remove(&message["params"]["requestId"].to_string()) {
+                    return None;
                 }
                 let sequence =
                     message.pointer("/params/_meta/harn/sequence").or_else(|| message.pointer("/params/sequence"));
                 let session = message.pointer("/params/sessionId").and_then(Value::as_str);
+                if message.pointer("/params/type").and_then(Value::as_str) == Some(REPAIRED)
+                    && let Some(session) = session
+                {
+                    // The cursor of the editor may be one of another log, which later events never reach.
+                    self.cursors.insert(session.to_owned(), EditorCursor::default());
+                }
                 if let Some((session, sequence)) = session.zip(sequence.and_then(Value::as_u64))
                     && !self.cursors.entry(session.to_owned()).or_default().take(sequence)
                 {
@@ -499,6 +526,28 @@ mod tests {
     }
 
     #[test]
+    fn an_editor_whose_cursor_is_not_one_of_the_log_gets_what_follows() {
+        let mut proxy = initialized();
+        assert!(proxy.for_editor(&update(70, "a")).is_some());
+        let event = |kind: &str, sequence: u64| {
+            let params = json!({"type": kind, "sessionId": "s", "sequence": sequence});
+            json!({"jsonrpc": "2.0", "method": "_channel/event", "params": params}).to_string()
+        };
+        assert!(proxy.for_editor(&event("channel.message", 4)).is_none());
+        assert!(proxy.for_editor(&event("snapshot.repaired", 3)).is_some());
+        assert!(proxy.for_editor(&update(4, "b")).is_some());
+    }
+
+    #[test]
+    fn a_line_that_the_daemon_would_not_take_is_answered() {
+        let long = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"a","params":{{"a":"{}"}}}}"#, "x".repeat(MAX_LINE));
+        let answer: Value = serde_json::from_str(&too_long(&long).unwrap()).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)));
+        assert_eq!(answer["error"]["data"]["limit"], MAX_LINE);
+        assert_eq!(too_long(&long.replace(r#""id":7,"#, "")), None, "nothing waits for a notification");
+    }
+
+    #[test]
     fn a_question_is_shown_once_until_it_is_answered_or_withdrawn() {
         let mut proxy = initialized();
         let question = r#"{"jsonrpc":"2.0","id":77,"method":"session/request_permission","params":{"sessionId":"s"}}"#;
@@ -509,6 +558,7 @@ mod tests {
         assert!(proxy.for_editor(question).is_some(), "the answer did not arrive");
         let withdrawn = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":77}}"#;
         assert!(proxy.for_editor(withdrawn).is_some());
+        assert!(proxy.for_editor(withdrawn).is_none(), "the editor does not have it");
         assert!(proxy.for_editor(question).is_some());
     }
 }

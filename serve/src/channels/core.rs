@@ -7,6 +7,7 @@ use std::time::Instant;
 use a2a::peer_task::PeerTaskDirection;
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket, Topic};
+use runtime::failures::{FailedOperation, report};
 
 use super::accounts::SessionAccounts;
 use super::feed::FanOut;
@@ -56,6 +57,8 @@ impl ChannelCore {
         limits: &ChannelLimits,
         orphan: OrphanPolicy,
     ) -> Result<(Arc<ChannelCore>, u64), LogError> {
+        // Enrolled by an earlier version.
+        log.keep_grants()?;
         // Read first: a record of this time is applied twice, which has no effect.
         let head = log.look(runtime::event_log::LogFile::head)?;
         let accounts = Arc::<SessionAccounts>::default();
@@ -178,7 +181,7 @@ impl ChannelCore {
         let core = self.clone();
         let read = tokio::task::spawn_blocking(move || core.catch_up()).await;
         if let Ok(Err(error)) = read {
-            tracing::error!("cannot read the enrolled channels: {error}");
+            report(FailedOperation::Read, "enrolments", format_args!("cannot read the enrolled channels: {error}"));
         }
         self.known(secret)
     }

@@ -13,9 +13,9 @@ use runtime::moment::rfc3339;
 use runtime::words::{camel_case, words};
 use serde::Serialize;
 
-use super::RecordedChannelEvent;
 use super::event::EventGap;
 use super::record::{ChannelRecordKind, data_of, kind_of};
+use super::{ChannelEvent, PermissionSource, RecordedChannelEvent};
 
 /// The version of the schema of events.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -320,12 +320,22 @@ fn of_task(word: &str, payload: &Data) -> EventContent {
 fn of_channel(record: &Record) -> Option<EventContent> {
     if kind_of(&record.topic, &record.kind)? == ChannelRecordKind::Permission {
         let payload = &*record.payload;
+        // An answer of a channel that may not answer decides nothing. The record is for people who examine the log.
+        if payload.get("source").as_str() == Some(PermissionSource::Auth.as_str()) {
+            return None;
+        }
         let content = without(camel(payload), &["sessionId"]);
         let tool_call_id = payload.at("applies_to.tool_call_id").as_shared_str();
         return Some(EventContent { tool_call_id, ..EventContent::new(EventType::PermissionResolved, content) });
     }
     let RecordedChannelEvent { channel_id, event, .. } = RecordedChannelEvent::read(record)?.ok()?;
-    let logged = event.payload();
+    let logged = match &event {
+        // The log has the data together with the action that sent it.
+        ChannelEvent::Message { text, data, .. } => {
+            Data::dict_of_present([("text", Data::from(text)), ("data", data.clone())])
+        }
+        event => event.payload(),
+    };
     let tool_call_id = logged.at("applies_to.tool_call_id").as_shared_str();
     let task_id = logged.get("task_id").as_shared_str();
     let content = without(camel(&logged), &["sessionId", "taskId"]);
@@ -343,7 +353,7 @@ const FOREIGN: [&str; 10] =
     ["arguments", "annotations", "metadata", "meta", "data", "value", "content", "covers", "message", "assets"];
 
 /// Returns data with the keys of the wire.
-fn camel(data: &Data) -> Data {
+pub(super) fn camel(data: &Data) -> Data {
     match data {
         Data::Dict(entries) => Data::dict(entries.iter().map(|(key, value)| {
             let value = if FOREIGN.contains(&key.as_ref()) { value.clone() } else { camel(value) };

@@ -129,6 +129,9 @@ pub struct ForwardedPermission {
     pub forwarded_to: Vec<Arc<str>>,
     /// The reason why it is requested.
     pub reason: Option<Arc<str>>,
+    /// The calls that an "always" answer covers.
+    #[serde(default, skip_serializing_if = "Data::is_nil")]
+    pub covers: Data,
     /// The time until which an answer is valid, in milliseconds since 1970-01-01 UTC.
     pub expires_at_ms: Option<u64>,
 }
@@ -179,8 +182,10 @@ pub enum ChannelEvent {
     Message {
         /// The text for people.
         text: Arc<str>,
-        /// Data for programs, or nil.
+        /// Data for programs, as the channel sent it, or nil.
         data: Data,
+        /// The action that sent it.
+        action: Option<Arc<str>>,
     },
     /// A permission request is forwarded to channels.
     PermissionForwarded(ForwardedPermission),
@@ -215,8 +220,10 @@ impl ChannelEvent {
             ChannelEvent::Connected(identity) => data_of(identity),
             ChannelEvent::Disconnected(payload) => data_of(payload),
             ChannelEvent::Resumed(payload) => data_of(payload),
-            ChannelEvent::Message { text, data } => {
-                Data::dict_of_present([("text", Data::from(text)), ("data", data.clone())])
+            ChannelEvent::Message { text, data, action } => {
+                let meta = action.as_ref().map_or(Data::Nil, |action| Data::dict([("action", Data::from(action))]));
+                let stored = Data::dict_of_present([("content", data.clone()), ("_meta", meta)]);
+                Data::dict([("text", Data::from(text)), ("data", stored)])
             }
             ChannelEvent::PermissionForwarded(payload) => data_of(payload),
             ChannelEvent::PermissionReturned(payload) => data_of(payload),
@@ -235,7 +242,8 @@ impl ChannelEvent {
             ChannelEventKind::Resumed => ChannelEvent::Resumed(read(payload)?),
             ChannelEventKind::Message => ChannelEvent::Message {
                 text: payload.get("text").as_shared_str().ok_or("`text` is not a string")?,
-                data: payload.get("data").clone(),
+                data: payload.at("data.content").clone(),
+                action: payload.at("data._meta.action").as_shared_str(),
             },
             ChannelEventKind::PermissionForwarded => ChannelEvent::PermissionForwarded(read(payload)?),
             ChannelEventKind::PermissionReturned => ChannelEvent::PermissionReturned(read(payload)?),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use runtime::data::Data;
+use runtime::failures::{FailedOperation, report};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
@@ -79,9 +80,16 @@ impl EventConnection {
         };
         Some(match read {
             Ok(ReadEvents::Frames(frames)) => NextEvents::Frames(frames),
-            Ok(ReadEvents::Slow) => NextEvents::Last(self.end(DisconnectReason::Slow)),
+            Ok(ReadEvents::Slow) => {
+                report(FailedOperation::Delivery, "slow channel", "disconnected a channel: it read too slowly");
+                NextEvents::Last(self.end(DisconnectReason::Slow))
+            }
             Err(error) => {
-                tracing::error!("cannot read the events of a session: {error}");
+                report(
+                    FailedOperation::Read,
+                    "channel events",
+                    format_args!("cannot read the events of a session: {error}"),
+                );
                 NextEvents::Last(self.end(DisconnectReason::Protocol))
             }
         })

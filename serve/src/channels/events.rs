@@ -122,18 +122,23 @@ impl EventReader {
         ReadEvents::Frames(frames)
     }
 
-    /// Reads the beginning: what the log has after the cursor, or a snapshot if there is no cursor, or if the log no
-    /// longer has everything after it.
+    /// Reads the beginning: what the log has after the cursor, or a snapshot if there is no cursor, if the log no longer
+    /// has everything after it, or if the cursor is not one of the log.
     async fn begin(&mut self, after: Option<u64>) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
         let mut frames = Vec::new();
         if let Some(after) = after {
             let found = self.daemon.cursors(&self.session_id, after).await?;
-            if found.kept_after <= after {
-                self.phase = ReadPhase::Log(found.cursors.into(), found.head.max(after));
-                return Ok(frames);
-            }
-            let sse = frame::repaired(&self.session_id, EventGap { from: after + 1, to: found.kept_after });
-            let cursor = Some(found.kept_after);
+            let gap = match after {
+                // Of another log, or of one that was restored: nothing is known about what the client has seen.
+                after if after > found.head => EventGap { from: 1, to: found.head },
+                after if after < found.kept_after => EventGap { from: after + 1, to: found.kept_after },
+                _ => {
+                    self.phase = ReadPhase::Log(found.cursors.into(), found.head);
+                    return Ok(frames);
+                }
+            };
+            let sse = frame::repaired(&self.session_id, gap);
+            let cursor = Some(gap.to);
             frames.push(Arc::new(ChannelFrame { cursor, sse, origin: FrameOrigin::Stream }));
         }
         let taken = snapshot::take(&self.daemon, &self.session_id).await?;

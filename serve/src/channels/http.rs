@@ -15,6 +15,7 @@ use runtime::data::Data;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
+use super::action_error::status_of;
 use super::daemon::ChannelDaemon;
 use super::event_connection::{EventConnection, NextEvents};
 use super::events::ReadEvents;
@@ -348,17 +349,29 @@ fn query_value(query: &str, key: &str) -> Option<String> {
 }
 
 fn of_receipt(action_id: &Arc<str>, receipt: &ActionReceipt) -> Response<Body> {
-    let status = if receipt.outcome.status == ActionStatus::Accepted { StatusCode::ACCEPTED } else { StatusCode::OK };
-    json(status, receipt.to_data(action_id).to_json())
+    let outcome = &receipt.outcome;
+    let body = receipt.to_data(action_id);
+    match (outcome.status, outcome.refused_for()) {
+        (_, Some(reason)) => {
+            let error = ["reason", "message", "field"].map(|key| (key, outcome.result.get(key).clone()));
+            refused(status_of(reason), body.with("error", Data::dict_of_present(error)).to_json())
+        }
+        (ActionStatus::Accepted, None) => json(StatusCode::ACCEPTED, body.to_json()),
+        (ActionStatus::Done | ActionStatus::Failed, None) => json(StatusCode::OK, body.to_json()),
+    }
 }
 
 fn of_error(error: &ActionError) -> Response<Body> {
-    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let field = match error {
         ActionError::Invalid { field, .. } if !field.is_empty() => field.as_str().into(),
         _ => Data::Nil,
     };
-    let mut response = json(status, error_body(error.reason(), &error.to_string(), field));
+    refused(error.status(), error_body(error.reason(), &error.to_string(), field))
+}
+
+fn refused(status: u16, body: String) -> Response<Body> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = json(status, body);
     if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }

@@ -185,8 +185,12 @@ impl OpenChannel for InProcessChannel {
                 of_error(&error)
             })?;
             let action_id = action.action_id.clone();
-            let receipt = daemon.submit(&channel, action).await;
-            receipt.map(|receipt| receipt.to_data(&action_id)).map_err(|error| of_error(&error))
+            let receipt = daemon.submit(&channel, action).await.map_err(|error| of_error(&error))?;
+            match receipt.outcome.refused_for() {
+                // Also one that was refused when it was executed first.
+                Some(reason) => Err(of_outcome(reason, &receipt.outcome.result)),
+                None => Ok(receipt.to_data(&action_id)),
+            }
         })
     }
 
@@ -361,11 +365,18 @@ fn of_error(error: &ActionError) -> ChannelRefusal {
         ActionError::Invalid { field, .. } if !field.is_empty() => Some(field.clone()),
         _ => None,
     };
-    ChannelRefusal { reason: error.reason(), message: error.to_string(), field, is_authentication: false }
+    ChannelRefusal { reason: error.reason().into(), message: error.to_string(), field, is_authentication: false }
+}
+
+/// Returns the refusal of an action that was recorded before its session refused it.
+fn of_outcome(reason: &str, result: &Data) -> ChannelRefusal {
+    let message = result.get("message").as_str().unwrap_or_default().to_owned();
+    let field = result.get("field").as_str().map(ToOwned::to_owned);
+    ChannelRefusal { reason: reason.into(), message, field, is_authentication: false }
 }
 
 fn unauthenticated(error: AuthenticationError) -> ChannelRefusal {
-    ChannelRefusal { reason: error.reason(), message: error.to_string(), field: None, is_authentication: true }
+    ChannelRefusal { reason: error.reason().into(), message: error.to_string(), field: None, is_authentication: true }
 }
 
 #[cfg(test)]

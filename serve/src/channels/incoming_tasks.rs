@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink, PeerTaskState};
-use a2a::{ListTasks, Task, TaskPage, TaskState};
+use a2a::{ListTasks, Message, Task, TaskPage, TaskState};
 use runtime::data::Data;
 use runtime::event_log::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
+use runtime::failures::{FailedOperation, report};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
@@ -122,7 +123,10 @@ impl IncomingTasks {
             match manager.task(&task_id).await {
                 Ok(task) => drop(self.update(&task_id, Some(task.status.state))),
                 Err(Refusal::UnknownTask(_)) => drop(self.update(&task_id, None)),
-                Err(error) => tracing::error!("cannot read the task {task_id} of an earlier process: {error:?}"),
+                Err(error) => {
+                    let message = format_args!("cannot read the task {task_id} of an earlier process: {error:?}");
+                    report(FailedOperation::Read, "task of an earlier process", message);
+                }
             }
         }
     }
@@ -164,8 +168,8 @@ impl TaskJournal for LinkingJournal {
         self.store.find(task_id)
     }
 
-    fn of_first(&self, message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        self.store.of_first(message_id)
+    fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
+        self.store.begun_by(first)
     }
 
     fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, Record, SharedLog as _, Topic};
+use runtime::failures::{self, FailedOperation};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::daemon::ChannelDaemon;
@@ -19,6 +21,7 @@ use super::ledger::{ActionKey, ActionOutcome, ActionStatus, LedgerBeginning};
 use super::record::{ChannelRecordKind, record};
 use super::{Action, ActionError, ActionKind, ChannelAcknowledgement, ChannelEvent, EnrolledChannel, permissions};
 use crate::a2a::now_ms;
+use crate::acp::injected_blocks;
 use crate::bridge::{self, BridgeMethod};
 use crate::host::{EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
 
@@ -35,6 +38,8 @@ pub(crate) struct ActionReceipt {
     pub(crate) outcome: ActionOutcome,
     /// Whether this is the recorded result of an earlier action with the same id.
     pub(crate) is_repeat: bool,
+    /// The refusal, if the action was refused after it was recorded.
+    pub(crate) refusal: Option<ActionError>,
     /// The end of the turn that a new prompt has begun.
     #[expect(dead_code, reason = "read by transports that wait for the end of a turn")]
     pub(crate) end: Option<oneshot::Receiver<EndedPrompt>>,
@@ -52,7 +57,16 @@ impl ActionReceipt {
     }
 
     fn done(result: Data) -> ActionReceipt {
-        ActionReceipt { outcome: ActionOutcome::done(result), is_repeat: false, end: None }
+        ActionReceipt::of(ActionOutcome::done(result))
+    }
+
+    fn of(outcome: ActionOutcome) -> ActionReceipt {
+        ActionReceipt { outcome, is_repeat: false, refusal: None, end: None }
+    }
+
+    fn refused(error: ActionError) -> ActionReceipt {
+        let outcome = ActionOutcome::refused(&error);
+        ActionReceipt { refusal: Some(error), ..ActionReceipt::of(outcome) }
     }
 }
 
@@ -135,12 +149,13 @@ impl ChannelDaemon {
             LedgerBeginning::Repeat(mut outcome) => {
                 let known = outcome.wait_for(Option::is_some).await;
                 let outcome = known.ok().and_then(|known| known.clone()).ok_or(HostError::Stopping)?;
-                return Ok(ActionReceipt { outcome, is_repeat: true, end: None });
+                return Ok(ActionReceipt { is_repeat: true, ..ActionReceipt::of(outcome) });
             }
         };
         let session = session.unwrap_or_default();
         let key: ActionKey = (channel.id.clone(), action.action_id.clone());
         let executed = match self.check(&action).await {
+            // Until here, nothing has changed.
             Ok(()) => self.execute_new(channel, &action, &session, &key).await,
             Err(error) => Err(error),
         };
@@ -195,14 +210,20 @@ impl ChannelDaemon {
                 }
                 Ok(())
             }
-            ActionKind::Inject => injection(action).map(drop),
+            ActionKind::Inject => {
+                let (method, params) = injection(action)?;
+                Ok(bridge::check(method, &params)?)
+            }
             ActionKind::Permit => {
-                action.needed("request")?;
+                let request = action.needed("request")?;
                 let word = action.needed("verdict")?;
-                permissions::verdict(&word).map(drop).ok_or_else(|| {
+                if permissions::verdict(&word).is_none() {
                     let words = permissions::verdict_words();
-                    ActionError::invalid("verdict", format!("unknown verdict; use one of {words}"))
-                })
+                    return Err(ActionError::invalid("verdict", format!("unknown verdict; use one of {words}")));
+                }
+                let session = action.session.as_deref().unwrap_or_default();
+                let is_known = self.core().permissions.knows(session, &request);
+                if is_known { Ok(()) } else { Err(ActionError::UnknownRequest) }
             }
             ActionKind::Mode => mode_of(&action.needed("mode")?).map(drop),
             ActionKind::Message => action.needed("text").map(drop),
@@ -225,23 +246,38 @@ impl ChannelDaemon {
         let accepted = core.log.append(action_record(channel, action, session));
         core.log.settled(accepted).await?;
         if action.kind == ActionKind::Prompt {
-            let end = self.begin_prompt(&channel.account, action, session, key).await;
-            let outcome = match &end {
-                Ok(_) => ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() },
-                Err(error) => ActionOutcome::failed(error.reason(), &error.to_string()),
+            return match self.begin_prompt(&channel.account, action, session, key).await {
+                Ok(end) => {
+                    let accepted = ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() };
+                    core.ledger().complete(key, accepted.clone());
+                    Ok(ActionReceipt { end: Some(end), ..ActionReceipt::of(accepted) })
+                }
+                Err(error) => self.refused_late(channel, action, session, key, error).await,
             };
-            match &end {
-                Ok(_) => core.ledger().complete(key, outcome.clone()),
-                Err(_) => self.finish(key, Some(session), outcome.clone()).await?,
-            }
-            return Ok(ActionReceipt { outcome, is_repeat: false, end: end.ok() });
         }
-        let outcome = match self.perform(channel, action, session, key).await {
-            Ok(result) => ActionOutcome::done(result),
-            Err(error) => ActionOutcome::failed(error.reason(), &error.to_string()),
-        };
-        self.finish(key, Some(session), outcome.clone()).await?;
-        Ok(ActionReceipt { outcome, is_repeat: false, end: None })
+        match self.perform(channel, action, session, key).await {
+            Ok(result) => {
+                let outcome = ActionOutcome::done(result);
+                self.finish(key, Some(session), outcome.clone()).await?;
+                Ok(ActionReceipt::of(outcome))
+            }
+            Err(error) => self.refused_late(channel, action, session, key, error).await,
+        }
+    }
+
+    /// Records the refusal of an action that was recorded before its session refused it.
+    async fn refused_late(
+        &self,
+        channel: &EnrolledChannel,
+        action: &Action,
+        session: &Arc<str>,
+        key: &ActionKey,
+        error: ActionError,
+    ) -> Result<ActionReceipt, ActionError> {
+        self.refuse(channel, Some((&action.action_id, action.kind)), Some(session), &error);
+        let receipt = ActionReceipt::refused(error);
+        self.finish(key, Some(session), receipt.outcome.clone()).await?;
+        Ok(receipt)
     }
 
     /// Records the outcome of an action, and waits until it is durable.
@@ -289,13 +325,11 @@ impl ChannelDaemon {
             };
             let outcome = match &ended {
                 Ok(ended) => ended_outcome(ended),
-                Err(error) => {
-                    let error = ActionError::Host(error.clone());
-                    ActionOutcome::failed(error.reason(), &error.to_string())
-                }
+                Err(error) => ActionOutcome::refused(&ActionError::Host(error.clone())),
             };
             if let Err(error) = daemon.finish(&key, Some(&session), outcome).await {
-                tracing::error!("cannot record the end of a turn: {error}");
+                let message = format_args!("cannot record the end of a turn: {error}");
+                failures::report(FailedOperation::Write, "end of a turn", message);
             }
             ended
         };
@@ -381,10 +415,8 @@ impl ChannelDaemon {
                 Ok(Data::empty_dict())
             }
             ActionKind::Message => {
-                let data = action.params.get("data");
-                let meta = Data::dict([("action", Data::from(action_ref(key)))]);
-                let data = Data::dict_of_present([("content", data.clone()), ("_meta", meta)]);
-                let event = ChannelEvent::Message { text: action.needed("text")?, data };
+                let data = action.params.get("data").clone();
+                let event = ChannelEvent::Message { text: action.needed("text")?, data, action: Some(action_ref(key)) };
                 let ticket = self.core().event(&channel.id, Some(session), event);
                 self.core().log.settled(ticket).await?;
                 Ok(Data::empty_dict())
@@ -458,7 +490,7 @@ fn metadata(action: &Action) -> Result<Data, ActionError> {
     }
 }
 
-/// Returns the injection of an action: a reminder or a message.
+/// Returns the injection of an action: a reminder or a message, whose blocks are converted to text.
 fn injection(action: &Action) -> Result<(BridgeMethod, Data), ActionError> {
     let of = |key: &'static str| match action.params.get(key) {
         Data::Nil => Ok(None),
@@ -467,7 +499,11 @@ fn injection(action: &Action) -> Result<(BridgeMethod, Data), ActionError> {
     };
     match (of("reminder")?, of("message")?) {
         (Some(reminder), None) => Ok((BridgeMethod::InjectReminder, reminder)),
-        (None, Some(message)) => Ok((BridgeMethod::Inject, message)),
+        (None, Some(message)) => {
+            let converted = injected_blocks(Value::from(&message));
+            let message = converted.map_err(|error| ActionError::invalid(error.field_path(), error.message()))?;
+            Ok((BridgeMethod::Inject, Data::from(message)))
+        }
         _ => Err(ActionError::invalid("reminder", "an injection has either a `reminder` or a `message`")),
     }
 }

@@ -40,6 +40,27 @@ impl ActionOutcome {
         ActionOutcome { status: ActionStatus::Done, result }
     }
 
+    /// Returns the outcome of an action that was refused after it was recorded: nothing was done.
+    pub(super) fn refused(error: &ActionError) -> ActionOutcome {
+        let field = match error {
+            ActionError::Invalid { field, .. } if !field.is_empty() => field.as_str().into(),
+            _ => Data::Nil,
+        };
+        let fields = [
+            ("reason", Data::from(error.reason())),
+            ("message", error.to_string().into()),
+            ("field", field),
+            ("refused", true.into()),
+        ];
+        ActionOutcome { status: ActionStatus::Failed, result: Data::dict_of_present(fields) }
+    }
+
+    /// Returns the reason if the action was refused; a turn that has failed was not.
+    pub(super) fn refused_for(&self) -> Option<&str> {
+        let is_refused = self.result.get("refused").truthy();
+        self.result.get("reason").as_str().filter(|_| is_refused && self.status == ActionStatus::Failed)
+    }
+
     pub(super) fn failed(reason: &str, message: &str) -> ActionOutcome {
         let result = Data::dict([("reason", Data::from(reason)), ("message", message.into())]);
         ActionOutcome { status: ActionStatus::Failed, result }

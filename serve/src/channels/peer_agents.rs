@@ -69,13 +69,15 @@ impl PeerAgents {
             Ok(bytes) => bytes,
             Err(refused) => return Ok(*refused),
         };
-        self.introduce(daemon, channel);
         let request = read(&bytes);
         let method = request.as_ref().ok().and_then(|request| A2aMethod::of(&request.method).ok());
         if let Some(scope) = method.map(scope_of).filter(|scope| !channel.scopes.has(*scope)) {
             daemon.refuse(channel, None, None, &ActionError::Scope(scope));
             let id = request.ok().and_then(|request| request.id);
             return Ok(A2aEndpoint::refuse(&head, id, &no_scope(scope.as_str())));
+        }
+        if method.is_some() {
+            self.introduce(daemon, channel);
         }
         let peer = PeerAgent { daemon: daemon.clone(), channel: channel.clone(), tasks: self.tasks.clone() };
         let manager = self.endpoint.manager().seen_by(Arc::new(peer));

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
+use runtime::failures::{FailedOperation, report};
 use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 
+use super::envelope::camel;
 use super::presence::ChannelPresence;
 use super::record::{ChannelRecordKind, record};
 use super::{
@@ -71,11 +73,7 @@ struct ForwardedQuestion {
 /// A question without a decision.
 pub(super) struct UndecidedQuestion {
     pub(super) request: Arc<str>,
-    /// The channel whose prompt needs the permission, or the session.
-    pub(super) requested_by: Arc<str>,
-    /// The call that it is about.
-    pub(super) applies_to: Data,
-    pub(super) reason: Option<Arc<str>>,
+    pub(super) question: PermissionQuestion,
 }
 
 struct StandingAnswer {
@@ -125,6 +123,7 @@ pub(super) struct AnswerOutcome {
 }
 
 /// The facts of a decision, for its records.
+#[derive(Clone)]
 struct DecisionFacts<'a> {
     request: &'a Arc<str>,
     question: &'a PermissionQuestion,
@@ -176,7 +175,8 @@ impl PermissionBridge {
             if !matches!(given, Verdict::Cancelled | Verdict::Unusable(_))
                 && let Err(error) = bridge.answer(&by(), &session_id, &request, given).await
             {
-                tracing::error!("cannot record the permission decision of a peer: {error}");
+                let message = format_args!("cannot record the permission decision of a peer: {error}");
+                report(FailedOperation::Write, "permission decision", message);
             }
             asked.await
         })
@@ -213,6 +213,7 @@ impl PermissionBridge {
             applies_to: applies_to(&question),
             forwarded_to: self.presence.present_with(ChannelScope::Permit, &question.session_id),
             reason: Some(question.reason.clone()),
+            covers: question.scope.to_data(),
             expires_at_ms,
         };
         let event = RecordedChannelEvent {
@@ -256,7 +257,8 @@ impl PermissionBridge {
         state.standing.iter().find(covers).map(|it| (it.channel_id.clone(), it.allow))
     }
 
-    /// Takes an answer of a channel with the right `permit`. Returns once it is durable; the tool runs after that.
+    /// Takes an answer of a channel with the right `permit`. An "always" answer also decides the other open questions of
+    /// the session that it covers. Returns once all that is durable; the tools run after that.
     ///
     /// # Errors
     /// The session has no such question, or the log cannot be written.
@@ -267,12 +269,12 @@ impl PermissionBridge {
         request: &Arc<str>,
         verdict: Verdict,
     ) -> Result<AnswerOutcome, ActionError> {
-        let (waiting, decision, ticket, verdict) = {
+        let (waiting, decision, ticket, verdict, covered) = {
             let mut state = self.lock();
             if let Some(decision) = state.decided.get(request).filter(|it| *it.session_id == *session_id) {
                 return Ok(AnswerOutcome { decision: decision.clone(), is_first: false });
             }
-            if state.pending.get(request).is_none_or(|it| *it.question.session_id != *session_id) {
+            if !state.is_pending(session_id, request) {
                 return Err(ActionError::UnknownRequest);
             }
             let Some(pending) = state.pending.remove(request) else { return Err(ActionError::UnknownRequest) };
@@ -291,71 +293,92 @@ impl PermissionBridge {
                     (true, true) => "session",
                 },
             };
-            let ticket = self.record(&facts);
+            let mut ticket = self.record(&facts);
             let decision = state.decide(request, &pending.question, channel.id.clone(), verdict.word());
-            let verdict = if is_always && !for_session {
-                let allow = verdict == Verdict::AllowAlways;
+            let allow = matches!(verdict, Verdict::AllowOnce | Verdict::AllowAlways);
+            let once = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
+            if is_always && !for_session {
                 state.remember(&pending.question, channel, allow);
-                if allow { Verdict::AllowOnce } else { Verdict::RejectOnce }
-            } else {
-                verdict
-            };
-            (pending.answer, decision, ticket, verdict)
+            }
+            let covered = if is_always { state.take_equal(&pending.question) } else { Vec::new() };
+            for (request, equal) in &covered {
+                let holds = if for_session { "once" } else { "channel" };
+                let (side, source) = (PermissionSide::Local, PermissionSource::Policy);
+                let question = &equal.question;
+                let facts =
+                    DecisionFacts { request, question, side, source, verdict: once.word(), holds, ..facts.clone() };
+                ticket = ticket.max(self.record(&facts));
+                state.decide(request, question, channel.id.clone(), once.word());
+            }
+            let verdict = if is_always && !for_session { once.clone() } else { verdict };
+            (
+                pending.answer,
+                decision,
+                ticket,
+                verdict,
+                covered.into_iter().map(move |(_, it)| (it.answer, once.clone())),
+            )
         };
         self.log.settled(ticket).await?;
-        // The session is over, or was cancelled, if nobody waits.
-        let _ = waiting.send(verdict);
+        // The session is over, or was cancelled, if nobody waits. The covered questions come first: the answer for the
+        // session would decide them too.
+        for (waiting, verdict) in covered.chain([(waiting, verdict)]) {
+            let _ = waiting.send(verdict);
+        }
         Ok(AnswerOutcome { decision, is_first: true })
     }
 
-    /// Records an answer of a channel that may not answer. The question stays open.
-    pub(super) fn refuse(
-        &self,
-        channel: &EnrolledChannel,
-        session_id: &str,
-        request: &Arc<str>,
-        verdict: &'static str,
-    ) {
+    /// Returns whether a session has a question, decided or not.
+    pub(super) fn knows(&self, session_id: &str, request: &str) -> bool {
+        let state = self.lock();
+        let is_decided = || state.decided.get(request).is_some_and(|it| *it.session_id == *session_id);
+        state.is_pending(session_id, request) || is_decided()
+    }
+
+    /// Records an answer of a channel that may not answer, for people who examine the log. The question stays open, and
+    /// no channel gets an event.
+    pub(super) fn refuse(&self, channel: &EnrolledChannel, session_id: &str, request: &Arc<str>, answer: &'static str) {
         let state = self.lock();
         let Some(pending) = state.pending.get(request).filter(|it| *it.question.session_id == *session_id) else {
             return;
         };
-        self.log.append(decision_record(&DecisionFacts {
+        let refused = decision_of(&DecisionFacts {
             request,
             question: &pending.question,
             decided_by: channel.id.clone(),
             side: PermissionSide::Remote,
             source: PermissionSource::Auth,
-            verdict,
+            // It allows nothing.
+            verdict: "unusable",
             holds: "once",
-        }));
+        });
+        let payload = refused.with("answer", answer.into());
+        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
     }
 
-    /// Returns whether a question has no decision yet.
-    pub(super) fn is_pending(&self, request: &str) -> bool {
-        self.lock().pending.contains_key(request)
+    /// Returns a question, if it has no decision yet.
+    pub(super) fn open_question(&self, request: &Arc<str>) -> Option<UndecidedQuestion> {
+        let question = self.lock().pending.get(request)?.question.clone();
+        Some(UndecidedQuestion { request: request.clone(), question })
     }
 
     /// Returns the questions of a session without a decision.
     pub(super) fn open_questions(&self, session_id: &str) -> Vec<UndecidedQuestion> {
         let state = self.lock();
         let of_session = state.pending.iter().filter(|(_, it)| *it.question.session_id == *session_id);
-        let open = of_session.map(|(request, it)| UndecidedQuestion {
-            request: request.clone(),
-            requested_by: it.question.requested_by.clone(),
-            applies_to: applies_to(&it.question),
-            reason: Some(it.question.reason.clone()),
-        });
+        let open = of_session
+            .map(|(request, it)| UndecidedQuestion { request: request.clone(), question: it.question.clone() });
         open.collect()
     }
 
     /// Returns the questions of a session without a decision, as a channel that connects needs them.
     pub(super) fn pending(&self, session_id: &str) -> Data {
-        Data::list(self.open_questions(session_id).into_iter().map(|question| {
+        Data::list(self.open_questions(session_id).into_iter().map(|UndecidedQuestion { request, question }| {
             Data::dict([
-                ("request", Data::from(question.request)),
-                ("requestedBy", question.requested_by.into()),
-                ("appliesTo", question.applies_to),
+                ("request", Data::from(request)),
+                ("requestedBy", (&question.requested_by).into()),
+                ("appliesTo", camel(&applies_to(&question))),
+                ("covers", question.scope.to_data()),
                 ("reason", question.reason.into()),
             ])
         }))
@@ -385,7 +408,8 @@ impl PermissionBridge {
 
     /// Appends the records of a decision: the decision, and the event for channels.
     fn record(&self, facts: &DecisionFacts<'_>) -> Ticket {
-        self.log.append(decision_record(facts));
+        let session_id = &facts.question.session_id;
+        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), decision_of(facts), now_ms()));
         let returned = ReturnedPermission {
             request: facts.request.clone(),
             requested_by: facts.question.requested_by.clone(),
@@ -411,6 +435,17 @@ impl PermissionBridge {
 }
 
 impl BridgeState {
+    fn is_pending(&self, session_id: &str, request: &str) -> bool {
+        self.pending.get(request).is_some_and(|it| *it.question.session_id == *session_id)
+    }
+
+    /// Takes the open questions of a session that an "always" answer to another question covers.
+    fn take_equal(&mut self, decided: &PermissionQuestion) -> Vec<(Arc<str>, ForwardedQuestion)> {
+        let is_equal =
+            |it: &ForwardedQuestion| it.question.session_id == decided.session_id && it.question.scope == decided.scope;
+        self.pending.extract_if(|_, it| is_equal(it)).collect()
+    }
+
     fn decide(
         &mut self,
         request: &Arc<str>,
@@ -487,14 +522,15 @@ fn covers(facts: &DecisionFacts<'_>) -> Data {
     if facts.holds == "once" { Data::Nil } else { facts.question.scope.to_data() }
 }
 
-fn decision_record(facts: &DecisionFacts<'_>) -> runtime::event_log::NewRecord {
+/// Returns a decision as the log has it.
+fn decision_of(facts: &DecisionFacts<'_>) -> Data {
     let session_id = &facts.question.session_id;
     let scope = Data::dict([
         ("holds", Data::from(facts.holds)),
         ("channel_scoped", (facts.holds == "channel").into()),
         ("covers", covers(facts)),
     ]);
-    let payload = Data::dict([
+    Data::dict([
         ("session_id", Data::from(session_id)),
         ("request", facts.request.into()),
         ("requested_by", (&facts.question.requested_by).into()),
@@ -504,6 +540,5 @@ fn decision_record(facts: &DecisionFacts<'_>) -> runtime::event_log::NewRecord {
         ("source", facts.source.as_str().into()),
         ("scope", scope),
         ("verdict", facts.verdict.into()),
-    ]);
-    record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms())
+    ])
 }

@@ -1,17 +1,18 @@
-//! Continues what an earlier process has left: actions without a result, and unfinished tasks of peers.
+//! Continues what an earlier process has left: actions without a result.
 
 use std::sync::Arc;
 
-use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::in_process::is_own;
 use super::ingress::{action_ref, effect_of};
 use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
-use super::{Action, ActionError, ActionKind, PeerTaskLink};
-use crate::a2a::now_ms;
-use a2a::peer_task::PeerTaskDirection;
+use super::{Action, ActionError, ActionKind};
+use crate::store::INTERRUPTED;
 use runtime::data::Data;
-use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
+use runtime::failures::{FailedOperation, report};
+
+/// The message for a turn whose process has ended.
+pub(super) const INTERRUPTION: &str = "the process ended during the turn; what it had done is in the session";
 
 /// An action without a result.
 struct UnfinishedAction {
@@ -19,17 +20,6 @@ struct UnfinishedAction {
     action: Action,
     session: Arc<str>,
     cursor: u64,
-}
-
-/// Asks peers about the tasks that an earlier process has left, unless the script may not use the network.
-pub(super) async fn reconcile_peer_tasks(core: &ChannelCore, may_ask: bool) {
-    let links = core.unfinished_links().into_iter();
-    let outgoing = links.filter(|link| link.direction == PeerTaskDirection::Outgoing && may_ask);
-    let append = |link: &PeerTaskLink, record: NewRecord| {
-        let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
-        core.log.append(NewRecord { headers: run, ..record });
-    };
-    stdlib::reconcile_peer_tasks(outgoing.collect(), now_ms, append).await;
 }
 
 impl ChannelDaemon {
@@ -55,7 +45,9 @@ impl ChannelDaemon {
         };
         for left in unfinished {
             if let Err(error) = self.recover_action(&left).await {
-                tracing::error!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+                let message =
+                    format_args!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+                report(FailedOperation::Claim, "action of an earlier process", message);
             }
         }
     }
@@ -65,10 +57,7 @@ impl ChannelDaemon {
         if let Some(result) = self.effect(session, *cursor, key).await? {
             self.core().ledger().resume(key);
             let outcome = match action.kind {
-                ActionKind::Prompt => ActionOutcome::failed(
-                    "interrupted",
-                    "the process ended during the turn; what it had done is in the session",
-                ),
+                ActionKind::Prompt => ActionOutcome::failed(INTERRUPTED, INTERRUPTION),
                 _ => ActionOutcome::done(result),
             };
             return self.finish(key, Some(session), outcome).await;
@@ -88,7 +77,7 @@ impl ChannelDaemon {
                 Ok(())
             }
             Err(error) => {
-                let outcome = ActionOutcome::failed(error.reason(), &error.to_string());
+                let outcome = ActionOutcome::refused(&error);
                 self.finish(key, Some(session), outcome).await
             }
         }

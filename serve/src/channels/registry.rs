@@ -137,6 +137,8 @@ pub fn enrol(log: &SqliteLog, new: NewChannel) -> Result<(EnrolledChannel, Chann
     if ChannelRegistry::read(log)?.find(&channel.name, now).is_some() {
         return Err(EnrolmentError::Taken(channel.name.to_string()));
     }
+    // Before there is something to keep.
+    log.keep_grants()?;
     log.append(channel.to_record());
     settle(log)?;
     Ok((channel, secret))

@@ -13,8 +13,9 @@ use super::in_process::InProcessChannels;
 use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
 use super::peer_agents::PeerAgents;
+use super::peer_polls::poll_peers;
 use super::tail::LogTail;
-use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits, recover};
+use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
 use crate::a2a::card::about;
 use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{InputModes, TaskSettings};
@@ -134,6 +135,9 @@ async fn run(
     let in_process = InProcessChannels::new(limits.connections);
     let peer = ChannelPeer { core: core.clone(), in_process: in_process.clone(), tasks: tasks.clone() };
     let host = Host::start(served, Arc::new(peer))?;
+    if let Err(error) = host.end_interrupted().await {
+        tracing::error!("cannot end the turns that an earlier process has left: {error}");
+    }
     let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
     let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode.clone());
@@ -179,18 +183,13 @@ async fn run(
         code
     };
     let answer = move |request| answerer.clone().answer(request);
-    // Peers that do not answer delay no channel.
-    let reconciled = async {
-        recover::reconcile_peer_tasks(&core, may_ask).await;
-        std::future::pending::<std::convert::Infallible>().await
-    };
     let fan_out = core.fan_out.clone();
     let waking = tokio::spawn(async move { fan_out.wake_readers().await });
     let code = tokio::select! {
         biased;
         code = stopped => code,
         () = daemon.sweep() => 0,
-        never = reconciled => match never {},
+        never = poll_peers(&daemon, may_ask) => match never {},
         never = listener.take_all(answer) => match never {},
     };
     let ending = listener.close();

@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use runtime::event_log::{EventLog as _, LogError, RUN_ID, Record, RecordFilter, Topic};
+use runtime::failures::{FailedOperation, report};
 use tokio::sync::oneshot;
 
 use super::core::ChannelCore;
@@ -70,7 +71,11 @@ async fn follow(core: &ChannelCore, after: u64) {
                         after = *resume_from;
                         continue;
                     }
-                    tracing::error!("cannot follow the event log: {error}");
+                    report(
+                        FailedOperation::Read,
+                        "event log tail",
+                        format_args!("cannot follow the event log: {error}"),
+                    );
                     break;
                 }
             }

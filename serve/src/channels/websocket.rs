@@ -26,6 +26,9 @@ pub(super) const WRITE: Duration = Duration::from_secs(10);
 /// The time within which a client must take the frame that closes a connection.
 pub(super) const CLOSE: Duration = Duration::from_millis(500);
 
+/// The time for which input is read after the frame that closes a connection.
+pub(super) const DRAIN: Duration = Duration::from_secs(2);
+
 /// Returns the limits of a connection.
 pub(super) fn config() -> WebSocketConfig {
     WebSocketConfig::default()

@@ -9,6 +9,7 @@ use runtime::data::Data;
 use runtime::event_log::{NewRecord, Topic};
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
+use tokio::sync::watch;
 
 use super::permission_decision::{DecisionSource, PermissionDecisions};
 use super::policy::demand;
@@ -27,6 +28,8 @@ pub(super) struct SessionApprover {
     requester: RefCell<Arc<str>>,
     /// Answers for the rest of the session: whether a scope is allowed.
     always: RefCell<HashMap<PermissionScope, bool>>,
+    /// Notified when an answer is remembered, for the open questions that it covers.
+    remembered: watch::Sender<()>,
 }
 
 impl SessionApprover {
@@ -38,7 +41,15 @@ impl SessionApprover {
         decisions: PermissionDecisions,
     ) -> SessionApprover {
         let requester = RefCell::new(session_id.clone());
-        SessionApprover { session_id, mode, peer, decisions, requester, always: RefCell::default() }
+        SessionApprover {
+            session_id,
+            mode,
+            peer,
+            decisions,
+            requester,
+            always: RefCell::default(),
+            remembered: watch::Sender::new(()),
+        }
     }
 
     /// Notes whose prompt begins: that of a channel's action, or of the session's only client.
@@ -49,6 +60,12 @@ impl SessionApprover {
 
     fn decide(&self, call: &ToolCall, verdict: &'static str, source: DecisionSource, covers: Option<&PermissionScope>) {
         self.decisions.record(&self.requester.borrow(), call, verdict, source, covers);
+    }
+
+    /// Records the decision of a rule about a call.
+    fn decide_by_rule(&self, call: &ToolCall, permit: &PermissionOutcome) {
+        let verdict = if permit.allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
+        self.decide(call, verdict.word(), DecisionSource::Policy, None);
     }
 
     /// Returns the permit for a call that needs no question.
@@ -93,6 +110,7 @@ impl SessionApprover {
         let has_room = always.len() < MAX_ANSWERS || always.contains_key(&scope);
         if has_room {
             always.insert(scope, allow);
+            self.remembered.send_replace(());
         }
         has_room
     }
@@ -163,11 +181,11 @@ impl Approver for SessionApprover {
     ) -> Answer<'a, PermissionOutcome> {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
-            let verdict = if permit.allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
-            self.decide(call, verdict.word(), DecisionSource::Policy, None);
+            self.decide_by_rule(call, &permit);
             return Answer::Now(permit);
         }
-        let answer = self.peer.permit(PermissionQuestion {
+        let mut remembered = self.remembered.subscribe();
+        let mut answer = self.peer.permit(PermissionQuestion {
             session_id: self.session_id.clone(),
             requested_by: self.requester.borrow().clone(),
             call: call.clone(),
@@ -179,7 +197,22 @@ impl Approver for SessionApprover {
         let open = OpenQuestion { approver: self, call, is_open: true };
         Answer::later(async move {
             let mut open = open;
-            let verdict = answer.await;
+            let verdict = loop {
+                tokio::select! {
+                    biased;
+                    verdict = &mut answer => break verdict,
+                    // The sender lives as long as this.
+                    _ = remembered.changed() => {
+                        if let Some(permit) = self.settled(&scope) {
+                            open.is_open = false;
+                            // The question is withdrawn.
+                            drop(answer);
+                            self.decide_by_rule(call, &permit);
+                            return permit;
+                        }
+                    }
+                }
+            };
             open.is_open = false;
             self.record(turn, call, &scope, &verdict);
             self.permit(scope, verdict)
@@ -291,6 +324,29 @@ mod tests {
         assert_eq!((bench.ask("b"), bench.ask("b")), (never.clone(), never));
         assert_eq!((bench.asked(), bench.ask("c").0, bench.asked()), (3, false, 4));
         assert_eq!(bench.peer.asked.lock().unwrap()[0], "s a why");
+    }
+
+    #[test]
+    fn what_is_said_for_always_settles_the_equal_questions_that_are_open() {
+        for (verdict, allow) in [(Verdict::AllowAlways, true), (Verdict::RejectAlways, false)] {
+            let bench = PermissionBench::new([]);
+            let scope = Scope::new(Rc::new(ManualClock::new(0)), Rc::new(bench.log.clone()));
+            let session = Session::new("s", IdStream::new(1, "s"), 0);
+            let turn = Turn { session: &session, number: 1, scope: &scope };
+            let (reason, [equal, other]) = ("why".into(), ["a", "b"].map(|tool| ToolSpec::new(tool, "", Data::Nil)));
+            let calls = ["a", "b"].map(|tool| ToolCall::new(format!("c-{tool}"), tool, Data::Nil));
+            let mut asked = Box::pin(bench.approver.ask(turn, &equal, &calls[0], None, &reason).get());
+            let mut stays = Box::pin(bench.approver.ask(turn, &other, &calls[1], None, &reason).get());
+            assert!((&mut asked).now_or_never().is_none() && (&mut stays).now_or_never().is_none());
+            bench.peer.verdicts.lock().unwrap().push(verdict.clone());
+            assert_eq!(bench.ask("a").0, allow);
+            assert_eq!((&mut asked).now_or_never().map(|permit| permit.allow), Some(allow));
+            assert!((&mut stays).now_or_never().is_none(), "an answer for `a` decides nothing about `b`");
+            assert_eq!(bench.decided("source"), ["user", "policy"]);
+            assert_eq!(bench.decided("applies_to.tool_call_id"), ["c", "c-a"]);
+            drop(stays);
+            assert_eq!(bench.decided("verdict")[2], "cancelled");
+        }
     }
 
     #[test]

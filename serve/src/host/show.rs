@@ -240,7 +240,7 @@ impl SessionReporter {
             Delta::Text(text) => self.speak(session_id, TextKind::Saying, text.into()),
             Delta::Reasoning(text) => self.speak(session_id, TextKind::Thinking, text.into()),
             // Text that was shown cannot be revoked; text from now on is another message.
-            Delta::Restart => self.of_loop(session_id, |looping| {
+            Delta::Restart { .. } => self.of_loop(session_id, |looping| {
                 (looping.message, looping.came) = (None, StreamedParts::default());
             }),
             Delta::ToolCallStart { .. } | Delta::ToolCallArguments { .. } => {}

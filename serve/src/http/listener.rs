@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use runtime::failures::{FailedOperation, report};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 
@@ -94,7 +95,11 @@ impl HttpListener {
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => self.take(stream, &answer),
-                Err(_) => tokio::time::sleep(EXHAUSTED).await,
+                Err(error) => {
+                    let cause = error.kind().to_string();
+                    report(FailedOperation::Accept, &cause, format_args!("cannot accept an HTTP connection: {error}"));
+                    tokio::time::sleep(EXHAUSTED).await;
+                }
             }
         }
     }
@@ -105,6 +110,9 @@ impl HttpListener {
         F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
     {
         let Some(permit) = self.permits.take() else {
+            let most = self.permits.most();
+            let message = format_args!("refused an HTTP connection: {most} are open, which is the limit");
+            report(FailedOperation::Accept, "connection limit", message);
             // It fits into the buffer of a new connection, so this does not wait.
             let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
             return;

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use runtime::failures::{FailedOperation, report};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
@@ -29,7 +30,12 @@ impl<S> WriteTimeout<S> {
             return written;
         }
         let waits = self.waits.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
-        waits.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()))
+        waits.as_mut().poll(cx).map(|()| {
+            let seconds = self.timeout.as_secs();
+            let message = format_args!("closed an HTTP connection: its client read nothing for {seconds} s");
+            report(FailedOperation::Delivery, "client does not read", message);
+            Err(io::ErrorKind::TimedOut.into())
+        })
     }
 }
 

@@ -258,7 +258,7 @@ impl Probed for HubHttp {
 mod tests {
     use hub::broker::change::ChangeBatch;
     use hub::broker::{BrokerOptions, Caller, Command, Register};
-    use hub::store::{Durability, Store, StoreError, StoreFuture};
+    use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
 
     use super::*;
     use crate::a2a::FrameCache;
@@ -282,20 +282,134 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn a_hub_whose_store_failed_or_that_drains_is_not_ready() {
-        let hub = Hub::open(Box::new(FullStore), BrokerOptions::default()).unwrap();
-        let http = HubHttp {
+    fn served(hub: &Hub) -> HubHttp {
+        HubHttp {
             hub: hub.clone(),
             guard: RequestGuard { is_local: true, ..RequestGuard::default() },
             tokens: None,
             url: String::new(),
-            max_body: 1024,
+            max_body: 2048,
             is_draining: Arc::default(),
             streams: StreamContext { permits: CountLimit::new(1), written: FrameCache::default() },
             health: Arc::default(),
             observer: None,
+        }
+    }
+
+    /// Sends a request, and returns the status and the body of the response.
+    async fn ask(http: &HubHttp, method: &str, path: &str, body: &str) -> (StatusCode, String) {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_owned()));
+        let response = http.respond(request.unwrap()).await;
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    /// The parameters of a message.
+    fn sent(id: &str, text: &str, more: &str) -> String {
+        format!(
+            r#"{{"message": {{"messageId": "{id}", "role": "ROLE_USER", "parts": [{{"text": "{text}"}}]{more}}},
+                "metadata": {{"to_agent_id": "w"}}, "configuration": {{"returnImmediately": true}}}}"#
+        )
+    }
+
+    async fn with_worker(options: BrokerOptions) -> Hub {
+        let hub = Hub::open_with_clock(Box::new(MemoryStore), options, Box::new(|| 1_800_000_000_000)).unwrap();
+        let register = Register { agent_id: "w".to_owned(), ..Register::default() };
+        hub.execute(&Caller::Operator, Command::Register(register)).await.unwrap();
+        hub
+    }
+
+    fn everything(hub: &Hub) -> String {
+        hub.inspect(|broker| format!("{broker:?}"))
+    }
+
+    #[tokio::test]
+    async fn a_refused_request_changes_nothing() {
+        let hub = with_worker(BrokerOptions::default()).await;
+        let http = served(&hub);
+        let (_, done) = ask(&http, "POST", "/message:send", &sent("m1", "first", "")).await;
+        let id = Data::from_json(&done).unwrap().at("task.id").as_str().unwrap().to_owned();
+        assert_eq!(ask(&http, "POST", &format!("/tasks/{id}:cancel"), "").await.0, StatusCode::OK);
+        let (_, open) = ask(&http, "POST", "/message:send", &sent("m2", "second", "")).await;
+        // The same message again is the same task.
+        assert_eq!(ask(&http, "POST", "/message:send", &sent("m2", "second", "")).await.1, open);
+        let before = everything(&hub);
+        let task = |id: &str| format!(r#", "taskId": "{id}""#);
+        let rpc = |method: &str, params: &str| {
+            format!(r#"{{"jsonrpc": "2.0", "id": 1, "method": "{method}", "params": {params}}}"#)
         };
+        let to = |agent: &str| sent("new", "x", "").replace(r#""w""#, &format!("\"{agent}\""));
+        let large = "x".repeat(4_096);
+        let many = [
+            ("POST", "/message:send", sent("m2", "other", "")),
+            ("POST", "/message:stream", sent("m2", "other", "")),
+            ("POST", "/message:send", sent("m1", "first", &task("other"))),
+            ("POST", "/message:send", sent("new", "x", &task(&id))),
+            ("POST", "/message:send", to("nobody")),
+            ("POST", "/message:send", to("")),
+            ("POST", "/message:send", "{}".to_owned()),
+            ("POST", "/message:send", "not JSON".to_owned()),
+            ("POST", "/message:send", sent("new", &large, "")),
+            ("POST", "/message:send", sent(&large[..300], "x", "")),
+            ("POST", "/message:stream", to("nobody")),
+            ("GET", "/message:send", String::new()),
+            ("POST", "/tasks/missing:cancel", String::new()),
+            ("POST", &format!("/tasks/{id}:cancel"), String::new()),
+            ("GET", &format!("/tasks/{id}:subscribe"), String::new()),
+            ("GET", "/tasks/missing", String::new()),
+            ("GET", "/tasks?pageSize=x", String::new()),
+            ("POST", "/tasks/x/pushNotificationConfigs", String::new()),
+            ("GET", "/no-such-path", String::new()),
+        ];
+        for (method, path, body) in many {
+            let (status, said) = ask(&http, method, path, &body).await;
+            assert!(status.is_client_error(), "{method} {path}: {status} {said}");
+            assert!(everything(&hub) == before, "{method} {path} {body}: {said}");
+        }
+        for (method, params) in [
+            ("SendMessage", sent("m2", "other", "")),
+            ("SendStreamingMessage", sent("m2", "other", "")),
+            ("SendMessage", sent("new", "x", &task(&id))),
+            ("CancelTask", format!(r#"{{"id": "{id}"}}"#)),
+            ("GetTask", r#"{"id": "missing"}"#.to_owned()),
+            ("SubscribeToTask", format!(r#"{{"id": "{id}"}}"#)),
+            ("ListTasks", r#"{"pageToken": "x"}"#.to_owned()),
+            ("NoSuchMethod", "{}".to_owned()),
+        ] {
+            let (_, said) = ask(&http, "POST", "/?A2A-Version=1.0", &rpc(method, &params)).await;
+            assert!(said.contains(r#""error":"#), "{method}: {said}");
+            assert!(everything(&hub) == before, "{method} {params}: {said}");
+        }
+        let (status, said) = ask(&http, "POST", "/message:send", &sent("m2", "other", "")).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST);
+        assert!(said.contains("the message id `m2` was used before with other content; use a new id"), "{said}");
+        // What is not refused changes something: the comparison sees it.
+        ask(&http, "POST", "/message:send", &sent("m3", "third", "")).await;
+        assert!(everything(&hub) != before);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_no_place_is_left_for_submits_no_task() {
+        let hub = with_worker(BrokerOptions { max_subscriptions: 1, ..BrokerOptions::default() }).await;
+        let http = served(&hub);
+        let place = hub.follower_place().unwrap();
+        let waits = sent("m1", "x", "").replace("true", "false");
+        let before = everything(&hub);
+        for path in ["/message:send", "/message:stream"] {
+            let (status, said) = ask(&http, "POST", path, &waits).await;
+            assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{said}");
+            assert!(everything(&hub) == before, "{path}: {said}");
+        }
+        drop(place);
+        assert!(hub.follower_place().is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_hub_whose_store_failed_or_that_drains_is_not_ready() {
+        let hub = Hub::open(Box::new(FullStore), BrokerOptions::default()).unwrap();
+        let http = served(&hub);
         let ready = async || {
             let request = Request::builder().uri(READY).header(header::HOST, "localhost").body(Body::empty()).unwrap();
             (http.respond(request).await.status(), http.readiness())
@@ -306,7 +420,7 @@ mod tests {
         http.is_draining.store(false, Ordering::Relaxed);
         let register = Register { agent_id: "w".to_owned(), ..Register::default() };
         let refused = hub.execute(&Caller::Operator, Command::Register(register)).await.unwrap_err();
-        assert!(refused.message.contains("no space left"), "{refused}");
+        assert_eq!(refused.message, "the hub's store failed; its log has the reason, and it must be restarted");
         assert_eq!(ready().await, (StatusCode::SERVICE_UNAVAILABLE, Err("the hub's store failed")));
     }
 }

@@ -1,11 +1,12 @@
 //! The methods of the Agent2Agent protocol over a hub.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ::hub::Hub;
 use ::hub::broker::change::AgentRecord;
 use ::hub::broker::{BrokerError, Caller, Command, ErrorKind, Publish, RecentTasks, Reply, TraceIds};
 use ::hub::proto::agenthub::AgentEventMetadata;
+use ::hub::{FollowerPlace, Hub};
 use a2a::{ListTasks, Message, SendMessage, Task, TaskPage, Version};
 use jsonrpc::{Id, Request};
 use runtime::data::Data;
@@ -142,12 +143,13 @@ impl HubCaller<'_> {
     async fn send(&self, params: &Data) -> Result<Data, RpcError> {
         let request = self.version.read_send(params)?;
         let wanted = request.configuration.clone();
-        let id = self.publish(request).await?;
         let returns = wanted.return_immediately || !self.waits;
-        let task = if returns {
-            self.task(&id).await?
-        } else {
-            task_of(self.hub.settled_task(&id, LONGEST_WAIT).await.map_err(broken)?.0)
+        // Before the message is published: a request that is refused submits nothing.
+        let place = if returns { None } else { Some(self.hub.follower_place().map_err(broken)?) };
+        let id = self.publish(request).await?;
+        let task = match &place {
+            None => self.task(&id).await?,
+            Some(place) => task_of(self.hub.settled_task_in(place, &id, LONGEST_WAIT).await.map_err(broken)?.0),
         };
         Ok(self.version.sent(&task, wanted.history_length))
     }
@@ -156,8 +158,9 @@ impl HubCaller<'_> {
         let request = self.version.read_send(params)?;
         let history = request.configuration.history_length;
         let permit = self.permit()?;
+        let place = self.hub.follower_place().map_err(broken)?;
         let id = self.publish(request).await?;
-        self.follow(&id, history, permit).await
+        self.follow(&place, &id, history, permit).await
     }
 
     async fn subscribe(&self, params: &Data) -> Result<HubReply, RpcError> {
@@ -169,11 +172,18 @@ impl HubCaller<'_> {
             return Err(fault.with("taskId", &*asked.id).with("state", state.as_str()));
         }
         let permit = self.permit()?;
-        self.follow(&asked.id, asked.history_length, permit).await
+        let place = self.hub.follower_place().map_err(broken)?;
+        self.follow(&place, &asked.id, asked.history_length, permit).await
     }
 
-    async fn follow(&self, id: &str, history: Option<u32>, permit: CountPermit) -> Result<HubReply, RpcError> {
-        let (task, follower) = self.hub.follow(id).await.map_err(broken)?;
+    async fn follow(
+        &self,
+        place: &Arc<FollowerPlace>,
+        id: &str,
+        history: Option<u32>,
+        permit: CountPermit,
+    ) -> Result<HubReply, RpcError> {
+        let (task, follower) = self.hub.follow_in(place, id).await.map_err(broken)?;
         let frames = HubTaskFrames::new(task_of(task), follower);
         Ok(HubReply::Stream(HubStream { frames, history, permit }))
     }
@@ -218,14 +228,8 @@ impl HubCaller<'_> {
             // Without a receiver, a message with an unknown task would begin a task for all agents.
             self.task(known).await?;
         }
-        let mut message = message_to_proto(&message);
-        if message.task_id.is_empty() {
-            message.task_id = format!("task_{}", uuid::Uuid::now_v7().simple());
-        }
-        if message.context_id.is_empty() && self.hub.task(&message.task_id, 1).await.is_err() {
-            message.context_id = format!("ctx_{}", uuid::Uuid::now_v7().simple());
-        }
-        let publish = Publish { message, routing, trace: self.trace.clone() };
+        let message = message_to_proto(&message);
+        let publish = Publish { message, routing, submits: true, trace: self.trace.clone() };
         match self.hub.execute(&self.caller(), Command::Publish(publish)).await.map_err(broken)? {
             Reply::Published(receipt) => Ok(receipt.task_id),
             _ => Err(unexpected()),
@@ -237,7 +241,8 @@ impl HubCaller<'_> {
         let SendMessage { message, metadata, .. } = request;
         let named = |key: &str| {
             let named = [&metadata, &message.metadata].into_iter().find_map(|from| from.get(key).as_str());
-            named.map(ToOwned::to_owned)
+            // Without a receiver, the message would be a broadcast.
+            named.filter(|text| !text.is_empty()).map(ToOwned::to_owned)
         };
         let skill = named("skill");
         let to_agent_id = match (named("to_agent_id"), &skill) {
@@ -288,7 +293,9 @@ fn unexpected() -> RpcError {
 fn broken(error: BrokerError) -> RpcError {
     let (rpc, code) = match error.kind {
         ErrorKind::NotFound => (code::UNKNOWN_TASK, A2aCode::UnknownTask),
-        ErrorKind::InvalidArgument | ErrorKind::OutOfRange => (code::PARAMS, A2aCode::Params),
+        ErrorKind::InvalidArgument | ErrorKind::OutOfRange | ErrorKind::AlreadyExists => {
+            (code::PARAMS, A2aCode::Params)
+        }
         ErrorKind::FailedPrecondition | ErrorKind::DeadlineImpossible | ErrorKind::Aborted => {
             (code::UNSUPPORTED, A2aCode::NotTaken)
         }
@@ -300,6 +307,7 @@ fn broken(error: BrokerError) -> RpcError {
     match error.kind {
         ErrorKind::PermissionDenied => fault.reason("permission_denied"),
         ErrorKind::Unavailable => fault.reason("unavailable"),
+        ErrorKind::AlreadyExists => fault.field("message.messageId"),
         _ => fault,
     }
 }

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use super::client::{ClientSession, McpClient, MessageSender, WAITING};
 use super::fault::{McpFault, UNAVAILABLE};
 use super::server::{McpServer, era_of};
-use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines};
+use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines, request_id};
 use crate::acp::{LineStreams, TransportLimits};
 
 /// Both sides send requests.
@@ -80,13 +80,15 @@ impl StdioConnection {
     async fn take(self: &Arc<Self>, line: InputLine, limit: usize) {
         let text = match line {
             InputLine::Text(text) => text,
-            InputLine::NoText { byte } => {
+            InputLine::NoText { byte, id } => {
                 let message = format!("invalid UTF-8 at byte {byte}");
-                return self.put(refused(&Id::null(), &McpFault::new(code::PARSE_ERROR, message))).await;
+                let id = id.unwrap_or_else(Id::null);
+                return self.put(refused(&id, &McpFault::new(code::PARSE_ERROR, message))).await;
             }
-            InputLine::TooLong { bytes } => {
+            InputLine::TooLong { bytes, id } => {
                 let message = format!("the message has {bytes} bytes; at most {limit} are allowed");
-                return self.put(refused(&Id::null(), &McpFault::new(code::INVALID_REQUEST, message))).await;
+                let id = id.unwrap_or_else(Id::null);
+                return self.put(refused(&id, &McpFault::new(code::INVALID_REQUEST, message))).await;
             }
         };
         match jsonrpc::read_text::<Data>(&text, &RULES) {
@@ -103,7 +105,11 @@ impl StdioConnection {
                 }
             }
             Err(error) if error.is_answer => {}
-            Err(error) => self.put(refused(&error.id, &malformed(&error.problem))).await,
+            Err(error) => {
+                // The client waits for a response to its request, also if the rest of the line is invalid.
+                let id = if error.problem.is_syntax() { request_id(text.as_bytes()) } else { None };
+                self.put(refused(&id.unwrap_or(error.id), &malformed(&error.problem))).await;
+            }
         }
     }
 

@@ -27,7 +27,7 @@ impl SessionStore {
         let lock = match self.lock(id) {
             Ok(lock) => lock,
             Err(LockError::Held) => return Err(StoreError::Elsewhere(id.into())),
-            Err(error) => return Err(StoreError::CannotClaim(error.to_string())),
+            Err(error) => return Err(cannot_claim(&error)),
         };
         let stored = self.load(id)?;
         match stored.owner() {
@@ -45,7 +45,14 @@ impl SessionStore {
         match self.lock(process) {
             Ok(_) => Ok(false),
             Err(LockError::Held) => Ok(true),
-            Err(error) => Err(StoreError::CannotClaim(error.to_string())),
+            Err(error) => Err(cannot_claim(&error)),
         }
     }
+}
+
+/// Returns and reports the error of a lock file.
+fn cannot_claim(error: &LockError) -> StoreError {
+    let error = StoreError::CannotClaim(error.to_string());
+    error.report();
+    error
 }

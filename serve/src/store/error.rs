@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use runtime::event_log::{LogCode, LogError};
+use runtime::failures::{FailedOperation, report};
 use stdlib::{CodeRef, from_core};
 
 /// An error of stored sessions.
@@ -47,6 +48,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Writes a line about a failure of the log or of a lock file. What a client did wrong is only its own matter.
+    pub(super) fn report(&self) {
+        let operation = match self {
+            StoreError::Log(_) | StoreError::Unreadable { .. } => FailedOperation::Read,
+            StoreError::CannotClaim(_) => FailedOperation::Claim,
+            _ => return,
+        };
+        report(operation, self.code().as_str(), format_args!("{self}; {}", self.help()));
+    }
+
     /// Returns the diagnostic code.
     #[must_use]
     pub fn code(&self) -> CodeRef {

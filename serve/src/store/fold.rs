@@ -11,7 +11,7 @@ use runtime::session::Conversation;
 
 use crate::host::SessionEvent;
 
-use super::{SessionDescription, StoreError, shown};
+use super::{INTERRUPTED, SessionDescription, StoreError, shown};
 
 /// A session as it is rebuilt from its records.
 #[derive(Debug, Default)]
@@ -39,6 +39,29 @@ pub(super) struct StoredLifecycle {
     pub(super) updated_at_ms: u64,
     /// The process that has it open, according to the log.
     pub(super) owner: Option<Arc<str>>,
+    /// The turn that has begun and has no end, also one that waits for an answer of the user.
+    pub(super) open_turn: Option<OpenTurn>,
+}
+
+/// A turn without an end.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct OpenTurn {
+    /// Its id; earlier versions wrote none.
+    pub(super) id: Option<Arc<str>>,
+}
+
+impl OpenTurn {
+    /// Returns the open turn after a record of the lifecycle: `word` is its kind, `open` the turn before it.
+    pub(super) fn after(word: &str, payload: &Data, open: Option<OpenTurn>) -> Option<OpenTurn> {
+        let is_asked = payload.get("stop").as_str() == Some("asked");
+        match word {
+            "answered" if !is_asked => None,
+            "prompted" | "answered" => Some(OpenTurn { id: payload.get("turn_id").as_shared_str() }),
+            // Earlier versions did not end the turn of a killed process.
+            "opened" | "loaded" | "closed" => None,
+            _ => open,
+        }
+    }
 }
 
 impl SessionFold {
@@ -86,6 +109,7 @@ impl SessionFold {
     fn life(&mut self, word: &str, payload: &Data, at_ms: u64) -> Result<(), String> {
         self.about.read_brief(payload);
         self.life.updated_at_ms = at_ms;
+        self.life.open_turn = OpenTurn::after(word, payload, self.life.open_turn.take());
         match word {
             "opened" => {
                 self.life.opened_at_ms = Some(at_ms);
@@ -94,7 +118,8 @@ impl SessionFold {
                 self.life.owner = Some(process(payload)?);
             }
             "loaded" => self.life.owner = Some(process(payload)?),
-            "answered" => self.draft.clear(),
+            // No message holds the text of an interrupted turn yet.
+            "answered" if payload.get("reason").as_str() != Some(INTERRUPTED) => self.draft.clear(),
             "closed" => self.life.owner = None,
             _ => {}
         }

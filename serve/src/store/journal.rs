@@ -13,7 +13,7 @@ use crate::host::{PromptOutcome, SessionEvent};
 
 use super::about::title_of;
 use super::shown::{NamedRecord, TextAssembly};
-use super::{SessionDescription, SessionStore, StoreError, StoredSession};
+use super::{INTERRUPTED, SessionDescription, SessionStore, StoreError, StoredSession};
 
 /// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk:
 /// callers wait for the latter before they report to a client that something is done.
@@ -70,13 +70,32 @@ impl SessionJournal {
             ..SessionJournalState::default()
         };
         let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        journal.complete(stored);
         journal.life("loaded", [("process", Data::from(&store.0.process))]);
+        journal
+    }
+
+    /// Records the end of the turn that the last process of a session left open, without loading the session.
+    pub(super) fn end_interrupted(store: &SessionStore, stored: &StoredSession) {
+        let state = SessionJournalState { about: stored.about().clone(), ..SessionJournalState::default() };
+        let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        journal.complete(stored);
+    }
+
+    /// Records the ends of what the last process left open: the text of an answer, calls, and the turn.
+    fn complete(&self, stored: &StoredSession) {
+        let open = stored.fold().life.open_turn.clone();
+        self.lock().turn_id = open.as_ref().and_then(|turn| turn.id.clone());
         for end in stored.ends() {
-            journal.note(&end);
+            self.note(&end);
         }
         // It must precede the message that it ends: if the process ends in between, the message would lack its end.
-        journal.flush();
-        journal
+        self.flush();
+        let turn_id = self.lock().turn_id.take();
+        if open.is_some() {
+            let stop = [("stop", Data::from("failed")), ("reason", INTERRUPTED.into()), ("turn_id", turn_id.into())];
+            self.life("answered", stop);
+        }
     }
 
     /// Locks the state. Every operation leaves it consistent.
@@ -150,7 +169,7 @@ impl SessionJournal {
         }
         match sight.seen {
             LoopEvent::Piece(Delta::Text(text)) => return self.lock().draft.push_str(text),
-            LoopEvent::Piece(Delta::Restart) => return self.lock().draft.clear(),
+            LoopEvent::Piece(Delta::Restart { .. }) => return self.lock().draft.clear(),
             LoopEvent::Piece(_) => return,
             LoopEvent::Asked | LoopEvent::Answered { .. } | LoopEvent::Unanswered { .. } => self.lock().draft.clear(),
             _ => {}

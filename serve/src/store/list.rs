@@ -44,7 +44,7 @@ impl SessionStore {
             cursor.map_or(Ok(u64::MAX), |cursor| read(cursor).ok_or_else(|| StoreError::Cursor(cursor.into())))?;
         let (mut page, mut last) = (SessionPage::default(), 0);
         let most = most.max(1);
-        self.log().look(|file| {
+        let read = self.log().look(|file| {
             file.last_of_runs(Topic::Life.as_str(), before, |record| {
                 let mut about = SessionDescription::default();
                 about.read_brief(&record.payload);
@@ -63,7 +63,8 @@ impl SessionStore {
                 page.rows.push(SessionSummary { id, cwd, title, updated_at_ms: record.occurred_at_ms });
                 ControlFlow::Continue(())
             })
-        })?;
+        });
+        read.map_err(StoreError::from).inspect_err(StoreError::report)?;
         Ok(page)
     }
 }

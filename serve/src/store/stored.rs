@@ -40,8 +40,9 @@ impl SessionStore {
             return Err(StoreError::Unknown(id.into()));
         }
         let mut fold = SessionFold::new(id);
-        self.log().look(|file| file.of_run(id, |record| fold.take(&record)))?;
-        Ok(StoredSession { id: id.into(), fold: fold.done()? })
+        let read = self.log().look(|file| file.of_run(id, |record| fold.take(&record))).map_err(StoreError::from);
+        let fold = read.and_then(|_| fold.done()).inspect_err(StoreError::report)?;
+        Ok(StoredSession { id: id.into(), fold })
     }
 }
 

@@ -283,9 +283,12 @@ pub(super) fn contact_of(error: &PeerError) -> Option<PeerContact> {
         | ErrorKind::Moved
         | ErrorKind::Status
         | ErrorKind::BrokeOff => Some(PeerContact::Unavailable(UnavailableCause::Network)),
-        ErrorKind::Address | ErrorKind::Deadline | ErrorKind::TooLarge | ErrorKind::NoVersion | ErrorKind::Answer => {
-            None
-        }
+        ErrorKind::Address
+        | ErrorKind::Deadline
+        | ErrorKind::TooLarge
+        | ErrorKind::NoVersion
+        | ErrorKind::Extension
+        | ErrorKind::Answer => None,
     }
 }
 

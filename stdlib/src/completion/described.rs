@@ -353,7 +353,8 @@ static DESCRIBED: &[DescribedOption] = &[
         "HubConnectOptions",
         "timeout_ms",
         "30000",
-        "Time for which a request is retried while the hub is not reachable, in milliseconds.",
+        "Time for which a request is retried while the hub is not reachable, in milliseconds. By default, it is 1000 for the \
+         first request.",
     ),
     of("HubRegisterOptions", "subscriptions", "[]", "Tags of broadcasts, and queues that the agent works for."),
     of(

@@ -3,6 +3,7 @@
 
 use super::{Engine, closure, errors};
 use crate::rhai_front_end::is_rhai;
+use crate::values::failed_loop::Told;
 use lang::diagnostic::Diagnostic;
 use lang::resolve::{Outer, Role};
 use lang::script::Options;
@@ -89,9 +90,9 @@ impl Engine {
         self.call(function, args)
     }
 
-    /// Takes the errors of agent loops that failed and whose `status` or `error` the script has not read.
+    /// Takes the errors of agent loops and workers that failed and that the script has not handled.
     #[must_use]
-    pub fn take_unread_failures(&self) -> Vec<Diagnostic> {
-        self.world.stop.unread.take()
+    pub fn take_unhandled_failures(&self) -> Vec<Diagnostic> {
+        self.world.stop.failures.take(Told::OtherReader)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::progress::CutShort;
-use crate::values::failed_loop;
+use crate::values::failed_loop::{self, Told};
 use crate::world::exit_code_of;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::{Value, brief};
@@ -21,8 +21,8 @@ fn failed_with(errors: &[Diagnostic]) -> i32 {
 
 /// The result of a run.
 pub struct RunResult {
-    /// The exit code: the pipeline's int, 1 after an error or a failed loop whose result was not
-    /// read, [`USED_UP`] if a limit ended the run, else 0.
+    /// The exit code: the pipeline's int, 1 after an error or a failed loop that was not
+    /// handled, [`USED_UP`] if a limit ended the run, else 0.
     pub exit_code: i32,
     /// The errors that kept it from running or ended it, and warnings.
     pub diagnostics: Vec<Diagnostic>,
@@ -53,7 +53,7 @@ impl Engine {
         }
         let mut exit_code = match result {
             Ok(value) => {
-                let failed = failed_loop::returned(&value);
+                let failed = failed_loop::returned(&value, Told::SameReader);
                 let code = if failed.is_some() { failed_with(failed.as_slice()) } else { self.exit_code(&value) };
                 diagnostics.extend(failed);
                 code
@@ -72,17 +72,17 @@ impl Engine {
                     1
                 }
                 why => {
-                    let found = raise.to_diagnostic();
+                    let found = failed_loop::last_words(&raise);
                     let code = if why == Why::Exhausted { USED_UP } else { failed_with(std::slice::from_ref(&found)) };
                     diagnostics.push(found);
                     code
                 }
             },
         };
-        let unread = self.world.stop.unread.take();
-        if !unread.is_empty() && !self.world.is_interrupted() {
-            exit_code = exit_code.max(failed_with(&unread));
-            diagnostics.extend(unread);
+        let unhandled = self.world.stop.failures.take(Told::SameReader);
+        if !unhandled.is_empty() && !self.world.is_interrupted() {
+            exit_code = exit_code.max(failed_with(&unhandled));
+            diagnostics.extend(unhandled);
         }
         if let Some(error) = self.world.console.take_unwritten() {
             let is_gone = error.kind() == std::io::ErrorKind::BrokenPipe;

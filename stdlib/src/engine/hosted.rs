@@ -12,6 +12,7 @@ use super::{Engine, RunOptions, errors, whole};
 use crate::convert::to_value;
 use crate::hosting::{Hosting, MCP_PROTOCOL, ServedCode};
 use crate::rhai_front_end::is_rhai;
+use crate::values::failed_loop::Told;
 use crate::world::Live;
 use entry::Main;
 use lang::diagnostic::Diagnostic;
@@ -107,9 +108,9 @@ impl Hosted {
             Ok(value) => Some(prompt_result::of_top_level(&value)),
             Err(raise) => Some(raise.to_diagnostic()),
         };
-        let unread = self.engine.world.stop.unread.take();
+        let unhandled = self.engine.world.stop.failures.take(Told::OtherReader);
         let unwritten = self.settle().await;
-        match ended.into_iter().chain(unread).chain(unwritten).collect::<Vec<_>>() {
+        match ended.into_iter().chain(unhandled).chain(unwritten).collect::<Vec<_>>() {
             found if found.is_empty() => {
                 let _ = self.main.set(main);
                 Ok(())
@@ -165,12 +166,12 @@ impl Hosted {
         self.engine.end_activity(outcome.is_ok());
         let mut diagnostics: Vec<_> = self.engine.unseen().collect();
         diagnostics.extend(self.settle().await);
-        let mut unread = self.engine.world.stop.unread.take().into_iter();
+        let mut unhandled = self.engine.world.stop.failures.take(Told::OtherReader).into_iter();
         let uncleaned = if self.told.get() { prompt_result::of_cleaning_up(&outcome) } else { None };
         let end = match (self.told.get(), refusal) {
             (true, _) => PromptEnd::Cancelled,
             (false, Some(reason)) => PromptEnd::Refused(reason),
-            (false, None) => match (self.end_of(outcome, request.call.is_some()), unread.next()) {
+            (false, None) => match (self.end_of(outcome, request.call.is_some()), unhandled.next()) {
                 // An answer that ignores a failed loop is not a success.
                 (PromptEnd::Returned(_), Some(failed)) => PromptEnd::Failed(Box::new(failed)),
                 (end, failed) => {
@@ -180,7 +181,7 @@ impl Hosted {
             },
         };
         if !self.told.get() {
-            diagnostics.extend(unread);
+            diagnostics.extend(unhandled);
         }
         PromptResult { end, closing, uncleaned, diagnostics }
     }

@@ -1,10 +1,12 @@
 //! A REPL session: pieces of text that share their names, in either language.
 
+use super::unset::names_of;
 use super::{Engine, Evaluated};
 use crate::progress::CutShort;
 use crate::rhai_front_end::{Session, Unread, is_rhai, names_of_builtins};
+use crate::values::failed_loop::{Told, last_words};
 use lang::builtins::Builtin;
-use lang::diagnostic::Diagnostic;
+use lang::diagnostic::{Diagnostic, Severity};
 use lang::resolve::Outer;
 use lang::source::SourceRef;
 use lang::value::{Value, inspect_within};
@@ -40,15 +42,23 @@ impl Engine {
             return match self.front_end().piece(self.session(), source) {
                 Ok(piece) => {
                     self.isolate.start_watch();
-                    self.came_to(self.call(piece, Vec::new()), Vec::new())
+                    let piece = self.came_to(self.call(piece, Vec::new()), Vec::new());
+                    let session = self.session();
+                    self.with_unset(piece, true, self.front_end().names_bound_by(source), |name| session.is_bound(name))
                 }
-                Err(Unread { incomplete, diagnostics }) => Piece { diagnostics, incomplete, ..Piece::default() },
+                Err(Unread { incomplete, diagnostics }) => {
+                    let piece = Piece { diagnostics, incomplete, ..Piece::default() };
+                    self.with_unset(piece, false, Vec::new(), |name| self.session().is_bound(name))
+                }
             };
         }
-        match self.evaluate(source) {
-            Evaluated::Invalid { diagnostics, incomplete } => Piece { diagnostics, incomplete, ..Piece::default() },
-            Evaluated::Ran { result, diagnostics } => self.came_to(result, diagnostics),
-        }
+        let (piece, ran) = match self.evaluate(source) {
+            Evaluated::Invalid { diagnostics, incomplete } => {
+                (Piece { diagnostics, incomplete, ..Piece::default() }, false)
+            }
+            Evaluated::Ran { result, diagnostics } => (self.came_to(result, diagnostics), true),
+        };
+        self.with_unset(piece, ran, names_of(source), |name| self.has_value(name))
     }
 
     fn came_to(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Piece {
@@ -67,9 +77,12 @@ impl Engine {
                 Why::Cancelled | Why::Abandoned if self.world.is_interrupted() => {
                     diagnostics.extend(raise.clean_up.map(|raise| raise.to_diagnostic()));
                 }
-                _ => diagnostics.push(raise.to_diagnostic()),
+                _ => diagnostics.push(last_words(&raise)),
             },
         }
+        // The piece has run: the next one can still look at the result.
+        let unhandled = self.world.stop.failures.take(Told::SameReader).into_iter();
+        diagnostics.extend(unhandled.map(|failed| failed.with_severity(Severity::Warning)));
         diagnostics.extend(self.settle_log());
         let interrupted = self.interrupted();
         if interrupted.is_some() {

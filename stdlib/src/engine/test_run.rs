@@ -247,7 +247,7 @@ fn ended(source: &SourceRef, entry: &TestEntry, raise: &Raise) -> Option<Diagnos
 }
 
 fn difference(raise: &Raise) -> Option<Difference> {
-    let unequal = raise.payload.as_ref()?.downcast_ref::<Unequal>()?;
+    let unequal = raise.payload_as::<Unequal>()?;
     Difference::of(&unequal.actual, &unequal.expected)
 }
 

@@ -10,8 +10,9 @@ pub enum AgentCode {
         title: "model request failed",
         meaning: "The route is unknown, or the server is down, refused the request, or sent an invalid response. \
             The message names the server and quotes its response. `agent_loop` does not raise this error: its \
-            result has `status: \"provider_error\"`. If the script does not read `status`, `error` or \
-            `stop_reason` of the result, the run ends with this error; `agent_loop(…)?` raises it.",
+            result has `status: \"provider_error\"`. The run prints the reason, and exits with 1 unless the script \
+            handles the failure: it reads `error` or `stop_reason`, compares the result with `match`, or raises the \
+            error with `agent_loop(…)?`.",
         fails: "llm_mock({error: {category: \"server\", message: \"out of order\"}})\nllm_call(\"hello\", nil, {provider: \
                 \"mock\", llm_retries: 0})\n",
         mended: "llm_mock({text: \"hi\"})\nprintln(llm_call(\"hello\", nil, {provider: \"mock\"}).text)\n",
@@ -21,6 +22,19 @@ pub enum AgentCode {
         title: "warning: the run continues",
         meaning: "The message describes the problem, for example tool arguments that are not valid JSON, or a \
             handler that changed a field that it cannot change. The run continued.",
+    },
+    /// A loop or worker that ended before its task was done.
+    Incomplete = "HARN-LLM-003", Error {
+        title: "agent loop or sub-agent ended before its task was done",
+        meaning: "The answer does not match `output_schema`, although the model was asked `max_nudges` times to correct \
+            it; the message names the rule and quotes the answer. The run exits with 1 unless the script handles the \
+            failure: it reads `error`, `stop_reason` or `ok`, compares the result with `match`, or raises the error with \
+            `agent_loop(…)?`. As a warning: the iterations or tokens of a sub-agent are used up, it repeated itself, \
+            or a handler refused its task.",
+        fails: "llm_mock({text: \"seven\"})\nlet result = agent_loop(\"How many?\", nil, {\n  provider: \"mock\",\n  \
+                max_nudges: 0,\n  output_schema: {type: \"integer\"},\n})\nprintln(result.text)\n",
+        mended: "llm_mock({text: \"7\"})\nlet result = agent_loop(\"How many?\", nil, {\n  provider: \"mock\",\n  \
+                max_nudges: 0,\n  output_schema: {type: \"integer\"},\n})\nprintln(result.data)\n",
     },
     /// A session that is not there.
     Session = "HARN-SES-001", Error {

@@ -1,7 +1,7 @@
 //! [`HubConnection`]: requests to a hub as one agent.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use hub::Hub;
 use hub::broker::BrokerOptions;
 use hub::grpc::{LEASE, OPERATION, routes};
+use hub::proto::agenthub::RegisterAgentRequest;
 use hub::proto::agenthub::agent_hub_client::AgentHubClient;
-use hub::proto::worker::RenewRequest;
 use hub::proto::worker::hub_worker_client::HubWorkerClient;
+use hub::proto::worker::{ListAgentsRequest, RenewRequest};
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::Raise;
 use runtime::activity::TraceContext;
@@ -26,9 +27,20 @@ use uuid::Uuid;
 
 use super::HubClientCode;
 use super::renewal::{LeaseRenewal, RenewalRequests};
+use crate::output::Output;
 
 /// The first and the longest pause between two attempts.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// The time for which the first request is retried if the option `timeout_ms` is not set: a hub may be starting, but a wrong
+/// address is reported soon.
+const FIRST_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time for which a request is retried if the option `timeout_ms` is not set, once the hub has answered.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time after which a line says that the first answer of a hub takes long, and the longest wait for it.
+const FIRST_ANSWER: (Duration, Duration) = (Duration::from_millis(1_500), Duration::from_secs(10));
 
 /// The maximum size of a response in bytes: a page of tasks, each of which can have 16 MiB.
 const MAX_RESPONSE: usize = 64 << 20;
@@ -117,26 +129,42 @@ pub(crate) struct ConnectSettings {
     pub(crate) url: Arc<str>,
     pub(crate) token: Option<Arc<str>>,
     pub(crate) agent: Option<Arc<str>>,
-    pub(crate) timeout: Duration,
+    /// The time for which a request is retried; `None` means the default.
+    pub(crate) timeout: Option<Duration>,
+    /// Shows that the hub is not reachable.
+    pub(crate) output: Rc<dyn Output>,
+}
+
+/// What a connection knows.
+#[derive(Default)]
+struct ConnectionState {
+    agent: RefCell<Option<Arc<str>>>,
+    /// The last registration of the agent over this connection.
+    registration: RefCell<Option<RegisterAgentRequest>>,
+    /// Whether the hub has answered once.
+    is_reached: Cell<bool>,
+    /// Whether it did not answer last, which was reported.
+    is_lost: Cell<bool>,
 }
 
 /// A connection to a hub, which acts as one agent.
 pub(crate) struct HubConnection {
     settings: Rc<ConnectSettings>,
-    agent: Rc<RefCell<Option<Arc<str>>>>,
+    state: Rc<ConnectionState>,
     /// The span that makes the requests.
     trace: Option<TraceContext>,
 }
 
 impl HubConnection {
     pub(crate) fn new(mut settings: ConnectSettings) -> HubConnection {
-        let agent = Rc::new(RefCell::new(settings.agent.take()));
-        HubConnection { settings: Rc::new(settings), agent, trace: None }
+        let agent = RefCell::new(settings.agent.take());
+        let state = Rc::new(ConnectionState { agent, ..ConnectionState::default() });
+        HubConnection { settings: Rc::new(settings), state, trace: None }
     }
 
     /// Returns the same connection for the requests of a span.
     pub(crate) fn traced(&self, trace: Option<TraceContext>) -> Rc<HubConnection> {
-        Rc::new(HubConnection { settings: self.settings.clone(), agent: self.agent.clone(), trace })
+        Rc::new(HubConnection { settings: self.settings.clone(), state: self.state.clone(), trace })
     }
 
     pub(crate) fn url(&self) -> &Arc<str> {
@@ -145,7 +173,7 @@ impl HubConnection {
 
     /// Returns the agent as which it acts, if it is known.
     pub(crate) fn agent(&self) -> Option<Arc<str>> {
-        self.agent.borrow().clone()
+        self.state.agent.borrow().clone()
     }
 
     /// Returns the agent for a request. The hub knows it by the token, if there is one.
@@ -158,9 +186,15 @@ impl HubConnection {
         }
     }
 
-    /// Makes it act as an agent.
-    pub(crate) fn act_as(&self, agent: &str) {
-        *self.agent.borrow_mut() = Some(agent.into());
+    /// Makes it act as an agent that was registered, and keeps the registration.
+    pub(crate) fn registered(&self, agent: &str, registration: RegisterAgentRequest) {
+        *self.state.agent.borrow_mut() = Some(agent.into());
+        *self.state.registration.borrow_mut() = Some(registration);
+    }
+
+    /// Forgets the registration.
+    pub(crate) fn unregistered(&self) {
+        *self.state.registration.borrow_mut() = None;
     }
 
     /// Begins to renew the lease of a task.
@@ -200,7 +234,7 @@ impl HubConnection {
         T: Clone,
         F: Future<Output = Result<Response<R>, Status>>,
     {
-        let operation = format!("op_{}", Uuid::now_v7().simple());
+        let operation = new_operation();
         let send = &send;
         self.retry(|| {
             let request = self.signed(message.clone()).and_then(|mut request| {
@@ -211,26 +245,141 @@ impl HubConnection {
             async move { send(request?).await.map(Response::into_inner) }
         })
         .await
+        .map_err(|status| of_status(self.url(), &status))
     }
 
     /// Repeats an attempt while the hub cannot be reached, until the timeout of the connection.
-    pub(crate) async fn retry<R, F>(&self, attempt: impl Fn() -> F) -> Result<R, Box<Raise>>
+    pub(crate) async fn retry<R, F>(&self, attempt: impl Fn() -> F) -> Result<R, Status>
     where
         F: Future<Output = Result<R, Status>>,
     {
-        let (begun, mut pause) = (Instant::now(), PAUSES.0);
+        let (begun, mut lost, mut pause) = (Instant::now(), None, PAUSES.0);
         loop {
-            let status = match attempt().await {
-                Ok(response) => return Ok(response),
-                Err(status) => status,
+            let result = match self.prepare().await {
+                Ok(()) => attempt().await,
+                Err(status) => Err(status),
             };
-            if !is_transient(&status) || begun.elapsed() + pause > self.settings.timeout {
-                return Err(of_status(self.url(), &status));
+            let status = match result {
+                Err(status) if is_transient(&status) => status,
+                answered => {
+                    if !is_unreachable(answered.as_ref().err()) {
+                        self.note_answer();
+                    }
+                    return answered;
+                }
+            };
+            // A request may wait for long before its connection is lost; the first one only finds out whether there is a hub.
+            let since = if self.state.is_reached.get() { *lost.get_or_insert_with(Instant::now) } else { begun };
+            let timeout = self.timeout();
+            if since.elapsed() + pause > timeout {
+                return Err(status);
+            }
+            if self.state.is_reached.get() || self.settings.timeout.is_some() {
+                let rest = timeout.saturating_sub(since.elapsed()).as_secs_f64().ceil();
+                self.note_loss(&status, format_args!("retrying for {rest} s"));
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);
         }
     }
+
+    /// Returns the time for which a request is retried now.
+    fn timeout(&self) -> Duration {
+        let usual = if self.state.is_reached.get() { TIMEOUT } else { FIRST_TIMEOUT };
+        self.settings.timeout.unwrap_or(usual)
+    }
+
+    /// Prepares a request: the first one finds out whether the hub answers at all, since others may wait for long. After a
+    /// lost connection, the agent is registered again: a hub without a store forgot it when it was restarted.
+    pub(crate) async fn prepare(&self) -> Result<(), Status> {
+        if matches!(self.settings.transport, Transport::Local(_)) {
+            return Ok(());
+        }
+        let is_known = self.state.is_reached.get() && !self.state.is_lost.get();
+        if !is_known && !self.register_again().await? {
+            self.first_answer().await?;
+        }
+        self.note_answer();
+        Ok(())
+    }
+
+    /// Sends a request that the hub answers at once.
+    async fn first_answer(&self) -> Result<(), Status> {
+        let (slow, longest) = FIRST_ANSWER;
+        let request = self.signed(ListAgentsRequest { page_size: 1, page_token: String::new() })?;
+        let mut worker = self.worker();
+        let answer = worker.list_agents(request);
+        let waits = async {
+            tokio::time::sleep(slow).await;
+            let seconds = longest.as_secs();
+            self.say(format_args!("the hub {} has not answered yet; waiting for at most {seconds} s", self.url()));
+            tokio::time::sleep(longest - slow).await;
+            let why = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {seconds} s"));
+            Err(Status::from_error(Box::new(why)))
+        };
+        let answer = tokio::select! {
+            answer = answer => answer.map(drop),
+            never = waits => never,
+        };
+        match answer {
+            Err(status) if is_unreachable(Some(&status)) => Err(status),
+            // The request itself reports what the hub refuses.
+            _ => Ok(()),
+        }
+    }
+
+    /// Registers the agent of the connection again. Returns whether it was registered over this connection.
+    pub(crate) async fn register_again(&self) -> Result<bool, Status> {
+        let Some(registration) = self.state.registration.borrow().clone() else { return Ok(false) };
+        let request = self.signed(registration)?;
+        self.hub().register_agent(request).await?;
+        Ok(true)
+    }
+
+    /// Repeats an attempt like [`HubConnection::retry`]. If the hub does not know the agent of the connection any more, it
+    /// is registered again, once.
+    pub(crate) async fn retry_as_agent<R, F>(&self, attempt: impl Fn() -> F) -> Result<R, Box<Raise>>
+    where
+        F: Future<Output = Result<R, Status>>,
+    {
+        let refused = |status: Status| of_status(self.url(), &status);
+        match self.retry(&attempt).await {
+            Err(status) if status.code() == Code::NotFound => {
+                if !self.register_again().await.map_err(refused)? {
+                    return Err(refused(status));
+                }
+                let agent = self.agent().unwrap_or_default();
+                let url = self.url();
+                self.say(format_args!("the hub {url} did not know the agent `{agent}`: it was registered again"));
+                self.retry(attempt).await.map_err(refused)
+            }
+            result => result.map_err(refused),
+        }
+    }
+
+    /// Notes that the hub answered, and reports it if it did not before.
+    pub(crate) fn note_answer(&self) {
+        self.state.is_reached.set(true);
+        if self.state.is_lost.replace(false) {
+            self.say(format_args!("the hub {} is reachable again", self.url()));
+        }
+    }
+
+    /// Notes that the hub did not answer, and reports it once until it does.
+    pub(crate) fn note_loss(&self, status: &Status, what_follows: std::fmt::Arguments<'_>) {
+        if !self.state.is_lost.replace(true) {
+            self.say(format_args!("{}; {what_follows}", unreachable(self.url(), status)));
+        }
+    }
+
+    fn say(&self, text: std::fmt::Arguments<'_>) {
+        self.settings.output.err(&format!("harn: {text}\n"));
+    }
+}
+
+/// Returns the id of a request, which its attempts share.
+pub(super) fn new_operation() -> String {
+    format!("op_{}", Uuid::now_v7().simple())
 }
 
 /// Adds metadata to a request.
@@ -252,12 +401,30 @@ pub(super) fn sign<T>(request: &mut Request<T>, token: Option<&str>) -> Result<(
 
 /// Returns whether the same request may succeed later: the hub is not reachable, or restarts.
 pub(super) fn is_transient(status: &Status) -> bool {
-    is_unreachable(status) && !is_untrusted(status)
+    is_unreachable(Some(status)) && !is_untrusted(status)
 }
 
-fn is_unreachable(status: &Status) -> bool {
-    status.code() == Code::Unavailable
-        || (status.code() == Code::Unknown && std::error::Error::source(status).is_some())
+fn is_unreachable(status: Option<&Status>) -> bool {
+    status.is_some_and(|status| {
+        status.code() == Code::Unavailable || (status.code() == Code::Unknown && has_source(status))
+    })
+}
+
+/// Returns whether a status is an error of this side, and not an answer.
+fn has_source(status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
+}
+
+/// Returns the sentence about a hub that does not answer, or cannot serve requests now.
+fn unreachable(url: &str, status: &Status) -> String {
+    let Some(mut cause) = std::error::Error::source(status) else {
+        return format!("the hub {url} cannot serve requests: {}", status.message());
+    };
+    // The innermost error is that of the system; those around it repeat it.
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    format!("the hub {url} is not reachable: {cause}")
 }
 
 /// Returns whether the certificate of the hub was refused.
@@ -269,7 +436,7 @@ fn is_untrusted(status: &Status) -> bool {
 /// Returns an error of a hub as a raise.
 pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
     let code = match status.code() {
-        _ if is_unreachable(status) => HubClientCode::Unreachable,
+        _ if is_unreachable(Some(status)) => HubClientCode::Unreachable,
         Code::Aborted => HubClientCode::LeaseLost,
         Code::Unauthenticated | Code::PermissionDenied => HubClientCode::Credentials,
         Code::Unimplemented | Code::Internal => HubClientCode::Unreachable,
@@ -277,11 +444,7 @@ pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
     };
     let category = category(status.code());
     let message = match code {
-        HubClientCode::Unreachable => {
-            let cause = std::error::Error::source(status).map_or(String::new(), describe);
-            let cause = if cause.is_empty() { status.message() } else { &cause };
-            format!("the hub {url} is not reachable: {cause}")
-        }
+        HubClientCode::Unreachable => unreachable(url, status),
         _ => status.message().to_owned(),
     };
     let raise = Raise::error(code, message).field("category", category);
@@ -289,6 +452,8 @@ pub(crate) fn of_status(url: &str, status: &Status) -> Box<Raise> {
         HubClientCode::Unreachable if is_untrusted(status) => {
             raise.help("set `ca_file` to the certificate of the authority that signed the hub's certificate")
         }
+        // A hub that says why it cannot serve requests is one.
+        HubClientCode::Unreachable if status.code() == Code::Unavailable && !has_source(status) => raise,
         HubClientCode::Unreachable => raise.help("check the URL, and that `harn serve hub` is running"),
         HubClientCode::LeaseLost => raise.help("stop the work on this task: another attempt may be running"),
         _ => raise,
@@ -350,5 +515,53 @@ impl HostObject for HubValue {
 
     fn as_any(&self) -> &dyn Any {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::Captured;
+
+    fn connection(output: &Rc<Captured>, timeout: Option<Duration>) -> HubConnection {
+        let transport = Transport::Local(routes(&Hub::memory(BrokerOptions::default())));
+        let output: Rc<dyn Output> = output.clone();
+        HubConnection::new(ConnectSettings {
+            transport,
+            url: "http://hub".into(),
+            token: None,
+            agent: None,
+            timeout,
+            output,
+        })
+    }
+
+    #[test]
+    fn the_first_request_is_given_up_soon_unless_an_option_says_otherwise() {
+        let usual = connection(&Rc::default(), None);
+        assert!(usual.timeout() < Duration::from_secs(2));
+        usual.note_answer();
+        assert_eq!(usual.timeout(), TIMEOUT);
+        let patient = connection(&Rc::default(), Some(Duration::from_secs(90)));
+        assert_eq!(patient.timeout(), Duration::from_secs(90));
+    }
+
+    #[test]
+    fn an_outage_is_reported_when_it_begins_and_when_it_ends() {
+        let output = Rc::new(Captured::default());
+        let hub = connection(&output, None);
+        let refused = || Status::from_error(Box::new(std::io::Error::from(std::io::ErrorKind::ConnectionRefused)));
+        for _ in 0..2 {
+            hub.note_loss(&refused(), format_args!("retrying for 30 s"));
+        }
+        hub.note_answer();
+        hub.note_answer();
+        hub.note_loss(&Status::unavailable("the hub is shutting down"), format_args!("the stream waits for it"));
+        let expected = [
+            "harn: the hub http://hub is not reachable: connection refused; retrying for 30 s",
+            "harn: the hub http://hub is reachable again",
+            "harn: the hub http://hub cannot serve requests: the hub is shutting down; the stream waits for it",
+        ];
+        assert_eq!(output.stderr().lines().collect::<Vec<_>>(), expected);
     }
 }

@@ -9,15 +9,17 @@ pub(crate) enum HubClientCode {
     Unreachable = "HARN-HUB-101", Error {
         title: "hub not reachable",
         meaning: "The URL is invalid, the server does not answer or is not a hub, or the connection was lost. Requests \
-            are retried with growing pauses until the `timeout_ms` of `hub.connect` has passed (30 seconds by \
-            default), and streams resume where they were lost. `harn serve hub` starts a hub.",
+            are retried with growing pauses until the `timeout_ms` of `hub.connect` has passed (by default 1 second for \
+            the first request and 30 seconds for later ones), and streams resume where they were lost. `harn serve hub` \
+            starts a hub.",
     },
     /// A request that the hub refuses.
     Refused = "HARN-HUB-102", Error {
         title: "hub refused the request",
         meaning: "The hub received the request and did not execute it. The error's `category` is the code of gRPC: \
-            `not_found` (unknown task or agent), `invalid_argument`, `failed_precondition` (the state of the task does \
-            not allow it), `resource_exhausted` (a limit) or another one.",
+            `not_found` (unknown task or agent), `already_exists` (the `message_id` was used for another message), \
+            `invalid_argument`, `failed_precondition` (the state of the task does not allow it), `resource_exhausted` \
+            (a limit) or another one.",
         fails: "let broker = hub.local({agent: \"me\"})\nbroker.get(\"no-such-task\")\n",
         mended: "let broker = hub.local({agent: \"me\"})\nlet sent = broker.publish(\"Hello\", {queue: \"greetings\"})\nprintln(broker.get(sent.task_id).state)\n",
     },

@@ -5,18 +5,20 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hub::grpc::CURSOR;
+use hub::grpc::{CURSOR, OPERATION};
 use hub::proto::agenthub::AgentEvent;
 use hub::proto::agenthub::agent_event::Payload;
 use hub::proto::worker::subscribe_with_cursors_request::Selection;
-use hub::proto::worker::{ClaimRequest, EventWithCursor, RejectRequest, RejectionReason, SubscribeWithCursorsRequest};
+use hub::proto::worker::{
+    ClaimRequest, ClaimResponse, EventWithCursor, RejectRequest, RejectionReason, SubscribeWithCursorsRequest,
+};
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, Wait};
 use runtime::data::Data;
 use tokio::sync::Mutex;
 use tonic::{Code, Response, Status, Streaming};
 
-use super::client::{PAUSES, is_transient};
+use super::client::{PAUSES, add, is_transient, new_operation};
 use super::convert::{artifact_of, message_of, state_of, task_of};
 use super::{HubConnection, HubTask, of_status};
 use crate::a2a::client::shown;
@@ -46,13 +48,7 @@ impl Claims {
             let left = end.map_or(WAIT, |end| end.saturating_duration_since(Instant::now()).min(WAIT));
             let wait = prost_types::Duration::try_from(left).ok();
             let request = ClaimRequest { wait, ..self.request.clone() };
-            let response = self
-                .connection
-                .call(request, None, |r| {
-                    let mut w = self.connection.worker();
-                    async move { w.claim(r).await }
-                })
-                .await?;
+            let response = self.claim(request).await?;
             if let Some(claim) = response.claim {
                 let task = HubTask::of_claim(self, claim)?;
                 if self.types.is_empty() || self.types.contains(&task.text("type")) {
@@ -63,6 +59,21 @@ impl Claims {
                 return Ok(None);
             }
         }
+    }
+
+    /// Sends a claim. All attempts have the same id, so that a task whose response was lost is leased once.
+    async fn claim(&self, request: ClaimRequest) -> Result<ClaimResponse, Box<Raise>> {
+        let operation = new_operation();
+        let attempt = || {
+            let signed = self.connection.signed(request.clone());
+            let operation = &operation;
+            async move {
+                let mut signed = signed?;
+                add(&mut signed, OPERATION, operation)?;
+                self.connection.worker().claim(signed).await.map(Response::into_inner)
+            }
+        };
+        self.connection.retry_as_agent(attempt).await
     }
 
     async fn reject(&self, task: &HubTask) -> Result<(), Box<Raise>> {
@@ -104,7 +115,7 @@ impl HubSubscription {
         let cursor = cursor.unwrap_or_default();
         let received = ReceivedEvents::default();
         let mut subscription = HubSubscription { connection, selection, cursor, open: None, received };
-        subscription.open = Some(subscription.connection.retry(|| subscription.begin()).await?);
+        subscription.open = Some(subscription.connection.retry_as_agent(|| subscription.begin()).await?);
         Ok(subscription)
     }
 
@@ -114,12 +125,24 @@ impl HubSubscription {
         self.connection.worker().subscribe_with_cursors(request).await.map(Response::into_inner)
     }
 
+    /// Opens the subscription again after it was lost.
+    async fn reopen(&self) -> Result<Streaming<EventWithCursor>, Status> {
+        self.connection.prepare().await?;
+        match self.begin().await {
+            Err(status) if status.code() == Code::NotFound && self.connection.register_again().await? => {
+                self.begin().await
+            }
+            result => result,
+        }
+    }
+
     async fn next(&mut self) -> Result<Data, Box<Raise>> {
         let mut pause = PAUSES.0;
         loop {
             let received = match &mut self.open {
-                None => match self.begin().await {
+                None => match self.reopen().await {
                     Ok(open) => {
+                        self.connection.note_answer();
                         self.open = Some(open);
                         continue;
                     }
@@ -151,6 +174,7 @@ impl HubSubscription {
                     {
                         cursor.to_str().unwrap_or_default().clone_into(&mut self.cursor);
                     } else if is_transient(&status) {
+                        self.connection.note_loss(&status, format_args!("the stream waits for it"));
                         tokio::time::sleep(pause).await;
                         pause = (pause * 2).min(PAUSES.1);
                     } else {

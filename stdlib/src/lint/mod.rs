@@ -183,13 +183,28 @@ pub(crate) fn agent_loop(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 /// `sub_agent_run(task, options)`
 pub(crate) fn sub_agent(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 1, found);
+    handed(view, 1, found);
     route::provider(view, 1, found);
 }
 
 /// `spawn_agent(spec)`
 pub(crate) fn worker(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     options::check(view, 0, found);
+    handed(view, 0, found);
     route::provider(view, 0, found);
+}
+
+/// `handoff(options)`
+pub(crate) fn handoff(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    handed(view, 0, found);
+}
+
+/// Checks the reminders that a child inherits, in the options in argument `arg`.
+fn handed(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
+    let options = view.arg(arg).and_then(|arg| view.dict(arg));
+    if let Some(list) = options.as_ref().and_then(|options| options.get("reminder_propagation")) {
+        spec::check_handed(view, list, found);
+    }
 }
 
 /// `llm_call(prompt, system, options)`

@@ -22,19 +22,20 @@ pub(super) fn user_block<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &m
             continue;
         }
         let name = if model.is_empty() { provider } else { format!("{provider} ({model})") };
-        found.push(
-            Diagnostic::new(
-                from_core(ReminderCode::UserBlock),
-                format!(
-                    "{name} does not support user blocks for \
-                reminders"
-                ),
-            )
+        let has_slot = capabilities.prefers_role_developer || capabilities.system_text;
+        let message = match has_slot {
+            true => format!("{name} does not support user blocks for reminders"),
+            false => format!("{name} has no slot for reminders, so this one is dropped"),
+        };
+        let d = Diagnostic::new(from_core(ReminderCode::UserBlock), message)
             .label(view.source(), hint.span, "not supported by this route")
-            .label(view.source(), at.span, "the route")
-            .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports")
-            .unsafe_fix(hint.span, "\"developer\""),
-        );
+            .label(view.source(), at.span, "the route");
+        found.push(match has_slot {
+            true => d
+                .help("write `role_hint: \"system\"` or `\"developer\"`, which every route supports")
+                .unsafe_fix(hint.span, "\"developer\""),
+            false => d.help("use a route with system text, or with messages of the role `developer`"),
+        });
         return;
     }
 }

@@ -9,7 +9,7 @@ use lang::diagnostic::Diagnostic;
 use lang::diagnostic::fix::{Applicability, added_element, braces_of};
 use lang::source::Span;
 use runtime::data::Data;
-use runtime::reminder::bridge::RemindPayload;
+use runtime::reminder::bridge::{MessagePayload, RemindPayload};
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{Reminder, ReminderCode, ReminderError, ReminderSpec};
 
@@ -26,22 +26,41 @@ pub(super) fn check<'a>(view: &CallView<'a>, dict: &DictView<'a>, producer: &Pro
     }
 }
 
-/// Checks what a host puts in: unknown keys and words. The rest is answered to the host, at run time.
+/// Checks what a host puts in: a reminder or a message.
 pub(super) fn check_bridge<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
-    let is_message = dict.get("body").is_none() && ["content", "text"].iter().any(|key| dict.get(key).is_some());
-    if is_message {
-        return;
+    let is_given = |key: &str| dict.get(key).is_some_and(|value| literal::data(view, value) != Some(Data::Nil));
+    if is_given("body") || !is_given("content") && !is_given("text") {
+        return check_sent(view, dict, found);
     }
-    for error in read(view, dict, |data| RemindPayload::from_data(data).err()) {
-        if matches!(error.code, ReminderCode::Shape | ReminderCode::Propagate) {
-            let key = first(&error.field).to_owned();
-            let known = RemindPayload::is_key(&key).then_some(key.as_str());
-            found.push(report(view, dict, known.as_slice(), &error));
+    for error in read(view, dict, |data| MessagePayload::from_data(data).err()) {
+        let key = first(&error.field).to_owned();
+        let known = MessagePayload::is_key(&key).then_some(key.as_str());
+        found.push(report(view, dict, known.as_slice(), &error));
+    }
+}
+
+/// Checks a literal list of reminders that a child inherits.
+pub(super) fn check_handed<'a>(view: &CallView<'a>, list: &'a Expr, found: &mut Vec<Diagnostic>) {
+    let ExprKind::List(items) = &view.follow(list).kind else { return };
+    let error_of = |data: &Data| {
+        let error = Reminder::list_from_handed(&Data::list([data.clone()]), None, || "?".into()).err()?;
+        let field = error.field.strip_prefix("0").unwrap_or(&error.field).trim_start_matches('.').to_owned();
+        Some(ReminderError { field, ..error })
+    };
+    for item in items.iter().filter(|item| !item.spread) {
+        let Some(dict) = view.dict(&item.value) else {
+            let error = literal::data(view, &item.value).and_then(|data| error_of(&data));
+            found.extend(error.map(|error| at(view, &item.value, "not a reminder", &error)));
+            continue;
+        };
+        for error in read(view, &dict, error_of) {
+            found.push(report(view, &dict, Reminder::HANDED_KEYS, &error));
         }
     }
 }
 
-/// Checks what is sent to another agent: all that is wrong with it, for nothing is sent then. Its life is bounded by the task.
+/// Checks a literal reminder that is pushed or sent: all that is wrong with it, because nothing is delivered then. Its
+/// life is bounded by the task or by the session that it is for.
 pub(super) fn check_sent<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &mut Vec<Diagnostic>) {
     for error in read(view, dict, |data| RemindPayload::from_data(data).err()) {
         let key = first(&error.field).to_owned();
@@ -82,6 +101,9 @@ pub(super) fn check_event<'a>(view: &CallView<'a>, dict: &DictView<'a>, found: &
     }
 }
 
+/// The keys of the text of a reminder or a message.
+const TEXTS: [&str; 3] = ["body", "content", "text"];
+
 /// Returns all errors of a literal: each one found is removed and the rest is read again. Values
 /// known only at run time are left out, and a body that is present but unknown is taken to be
 /// valid.
@@ -95,7 +117,7 @@ fn read<'a>(
         match literal::data(view, value) {
             Some(value) => data.set(key.text.as_str(), value),
             // A selector or body of some value; a placeholder keeps "is missing" from being said.
-            None if ["body", "id", "tag", "dedupe_key"].contains(&key.text.as_str()) => {
+            None if TEXTS.contains(&key.text.as_str()) || ["id", "tag", "dedupe_key"].contains(&key.text.as_str()) => {
                 data.set(key.text.as_str(), Data::from("?"));
             }
             // An unknown key is wrong whatever its value.
@@ -123,10 +145,12 @@ fn read<'a>(
             data.set("body", Data::from("?"));
             continue;
         }
-        let was_body = key == "body";
+        // A text that is wrong or missing counts as found. An unknown key, and one of two texts, is removed.
+        let is_removed = error.code == ReminderCode::Shape || key == "text" && !data.get("content").is_nil();
+        let was_body = key == "body" || TEXTS.contains(&key.as_str()) && !is_removed;
         errors.push(error);
         if was_body {
-            data.set("body", Data::from("?"));
+            data.set(key.as_str(), Data::from("?"));
         } else if known {
             data = without(&data, &key);
         }

@@ -12,7 +12,9 @@ use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::Outcome;
-use rhai::{AST, Caches, GlobalRuntimeState, LexError, NativeCallContext, ParseError, ParseErrorType, Position, Scope};
+use rhai::{
+    AST, Caches, GlobalRuntimeState, LexError, NativeCallContext, ParseError, ParseErrorType, Position, Scope, Stmt,
+};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -49,6 +51,11 @@ impl Session {
         shared.global.lib.clear();
     }
 
+    /// Returns whether a variable has a name.
+    pub(crate) fn is_bound(&self, name: &str) -> bool {
+        self.0.borrow().scope.contains(name)
+    }
+
     /// The names of variables, functions and imports.
     pub(crate) fn names(&self) -> Vec<String> {
         let shared = self.0.borrow();
@@ -71,6 +78,13 @@ pub(crate) fn builtins() -> impl Iterator<Item = String> {
 }
 
 impl RhaiFrontEnd {
+    /// Returns the names of the variables that the statements of a piece declare.
+    pub(crate) fn names_bound_by(&self, source: &SourceRef) -> Vec<String> {
+        let Ok(ast) = self.engine().compile(text_of(source)) else { return Vec::new() };
+        let declared = |stmt: &Stmt| if let Stmt::Var(var, ..) = stmt { Some(var.0.name.to_string()) } else { None };
+        ast.statements().iter().filter_map(declared).collect()
+    }
+
     /// Returns a piece of a session as a function of the run, which returns the value of its last
     /// expression.
     ///

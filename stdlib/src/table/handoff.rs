@@ -3,6 +3,7 @@
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
 use crate::here;
+use crate::lint;
 use crate::options::OptionReader;
 use crate::workers::handed;
 use lang::value::Value;
@@ -20,7 +21,7 @@ lang::builtins! { "" =>
     /// Makes the envelope by which a persona hands a task to another, or to a person: the given
     /// dict with `id`, `session_id` and `reminder_propagation`, the reminders that the recipient
     /// inherits.
-    waits "handoff(handoff: Handoff) -> HandoffEnvelope" hand_off;
+    waits "handoff(handoff: Handoff) -> HandoffEnvelope" [lint = lint::handoff] hand_off;
 }
 
 fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -42,7 +43,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         }
         None => here::session(cx),
     };
-    let handed = handed(&world, &options, session.as_ref())?;
+    let handed = handed(&world, &options, session.as_ref(), &here::scope(cx, &world))?;
     let now_ms = world.clock.now_ms();
     let id =
         session.as_ref().map_or_else(|| world.random.ids.next_text(now_ms), |session| session.ids().next_text(now_ms));

@@ -24,9 +24,6 @@ lang::builtins! { "hub" =>
     waits "local(options: HubConnectOptions = nil) -> Hub" local;
 }
 
-/// The default of `timeout_ms`.
-const TIMEOUT_MS: u64 = 30_000;
-
 fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     bounds::check_size(args)?;
     let url: Arc<str> = args::str(args, 0)?.as_str().into();
@@ -48,7 +45,8 @@ fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let transport = Transport::remote(&url, ca).map_err(|why| {
             Raise::error(HubClientCode::Unreachable, format!("cannot connect to `{url}`: {why}")).about(0, "this hub")
         })?;
-        let settings = ConnectSettings { transport, url, token, agent, timeout };
+        let output = world.console.output.clone();
+        let settings = ConnectSettings { transport, url, token, agent, timeout, output };
         Ok(HubValue::value(Rc::new(HubConnection::new(settings))))
     }))
 }
@@ -60,11 +58,12 @@ fn local(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let transport = Transport::local(&world.services.local_hub);
-        let settings = ConnectSettings { transport, url: "local".into(), token: None, agent, timeout };
+        let output = world.console.output.clone();
+        let settings = ConnectSettings { transport, url: "local".into(), token: None, agent, timeout, output };
         Ok(HubValue::value(Rc::new(HubConnection::new(settings))))
     }))
 }
 
-fn timeout(reader: &OptionReader<'_>) -> Result<Duration, Box<Raise>> {
-    Ok(Duration::from_millis(reader.count("timeout_ms")?.unwrap_or(TIMEOUT_MS)))
+fn timeout(reader: &OptionReader<'_>) -> Result<Option<Duration>, Box<Raise>> {
+    Ok(reader.count("timeout_ms")?.map(Duration::from_millis))
 }

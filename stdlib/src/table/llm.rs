@@ -168,8 +168,14 @@ impl Asking {
         let rendered = slots.limited(render(shown, &capabilities, options), || routes.destination(&request));
         policy::check_slots(&transcript, &rendered, &routes.destination(&request))
             .map_err(|unshown| to_raise(&call_error(unshown)))?;
-        if let Some(demoted) = rendered.demoted.first().and_then(|id| transcript.find(id)) {
-            scope.note(demotion(&demoted.reminder, request.model.as_deref().or(request.provider.as_deref())));
+        if let Some((id, is_dropped)) = rendered.first_demoted()
+            && let Some(demoted) = transcript.find(id)
+        {
+            scope.note(demotion(
+                &demoted.reminder,
+                is_dropped,
+                request.model.as_deref().or(request.provider.as_deref()),
+            ));
         }
         request.reminders = Arc::new(rendered);
         let scope = Scope { activity: scope.enter(), ..scope };

@@ -9,9 +9,11 @@ use crate::options::OptionReader;
 use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
+use crate::values::FailedLoop;
+use crate::values::failed_loop::as_dict;
 use crate::workers::{
-    Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, envelope, handle, is_inside, make,
-    not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
+    Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, awaited, envelope, handle, is_inside,
+    make, not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
 use lang::builtins::args;
@@ -62,12 +64,13 @@ fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
     let Making { worker, scope } = made;
     worker.set_scope(scope.clone());
     let cancel = scope.cancel.clone();
+    let isolate = Rc::downgrade(cx.isolate);
     Ok(Wait::new(async move {
+        let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
         let _left_alone = Abandoned(worker.clone());
         begin(&worker, &scope).await.map_err(|e| to_raise(&e))?;
         one_cycle(&world, &worker, &scope).await.map_err(|e| to_raise(&e))?;
-        worker.see();
-        Ok(envelope(&worker))
+        Ok(awaited(&world, &worker, envelope(&worker), place))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
 }
@@ -108,15 +111,16 @@ fn wait_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         not_inside(cx, &world, worker, 0)?;
     }
     let name = all.first().map(|worker| Str::new(&worker.name));
+    let isolate = Rc::downgrade(cx.isolate);
     Ok(Wait::new(async move {
+        let place = isolate.upgrade().and_then(|isolate| isolate.waiting_place());
         let mut handles = Vec::with_capacity(all.len());
         for worker in &all {
             worker.stopped().await;
             if let Some(raise) = thrown_by_observer(worker) {
                 return Err(raise);
             }
-            worker.see();
-            handles.push(handle(worker));
+            handles.push(awaited(&world, worker, handle(worker), place.clone()));
         }
         Ok(if many { Value::list(handles) } else { handles.pop().unwrap_or_default() })
     })
@@ -156,7 +160,10 @@ fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
         if !inside {
             worker.stopped().await;
         }
-        worker.see();
+        // Who closes a worker does not wait for its answer.
+        if let Some(failed) = awaited(&world, &worker, Value::Nil, None).as_host::<FailedLoop>() {
+            failed.let_go();
+        }
         thrown_by_observer(&worker).map_or_else(|| Ok(handle(&worker)), Err)
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
@@ -274,8 +281,7 @@ fn to_be_resumed(cx: &Cx<'_>, args: &[Value], world: &Rc<World>) -> Result<ToRes
     };
     let path = match &args[0] {
         Value::Str(path) => Some(path.as_str()),
-        Value::Dict(handle) => handle.dict.get_str("snapshot_path").and_then(Value::as_str),
-        _ => None,
+        handle => as_dict(handle).and_then(|handle| handle.get_str("snapshot_path")).and_then(Value::as_str),
     };
     let Some(path) = path else { return Err(unknown) };
     // The path below the project's folder, and its text.

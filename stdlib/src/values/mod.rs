@@ -6,7 +6,7 @@ mod stream;
 mod text_stream;
 mod transcript;
 
-pub(crate) use failed_loop::{FailedLoop, UnreadFailures};
+pub(crate) use failed_loop::{FailedLoop, LoopFailures};
 pub(crate) use peer_stream::PeerStream;
 pub(crate) use stream::EventStream;
 pub(crate) use text_stream::{Pieces, TextStream};

@@ -30,8 +30,8 @@ impl Pieces {
     pub(crate) fn take_in(&self, delta: Delta<'_>) {
         match delta {
             Delta::Text(text) if !text.is_empty() => self.0.waiting.borrow_mut().push_back(text.to_owned()),
-            Delta::Restart if self.0.read.get() => self.0.broken.set(true),
-            Delta::Restart => self.0.waiting.borrow_mut().clear(),
+            Delta::Restart { .. } if self.0.read.get() => self.0.broken.set(true),
+            Delta::Restart { .. } => self.0.waiting.borrow_mut().clear(),
             _ => {}
         }
     }

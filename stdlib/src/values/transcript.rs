@@ -27,7 +27,7 @@ impl TranscriptValue {
     /// Returns the transcript of an argument for reading: the value itself, or a dict with its
     /// shape.
     pub(crate) fn read(args: &[Value], i: usize, world: &World) -> Result<Transcript, Box<Raise>> {
-        Ok(Self::import(args, i, world)?.0)
+        Ok(Self::import(args, i, world)?.transcript)
     }
 
     /// Returns the transcript of an argument for further work: the reminders of a dict are recorded
@@ -40,7 +40,7 @@ impl TranscriptValue {
     fn import(args: &[Value], i: usize, world: &World) -> Result<Imported, Box<Raise>> {
         match args.get(i) {
             Some(value @ Value::Host(_)) => match value.as_host::<Self>() {
-                Some(t) => Ok((t.transcript.clone(), Vec::new())),
+                Some(t) => Ok(t.transcript.clone().into()),
                 None => Err(args::mismatch(args, i, "a transcript")),
             },
             Some(value @ Value::Dict(_)) => {
@@ -64,10 +64,15 @@ impl TranscriptValue {
     }
 }
 
-/// A transcript that was made of a dict, once the log knows of the reminders in it.
-pub(crate) fn on_record((transcript, records): Imported, world: &World, scope: &Scope) -> Transcript {
+/// Returns a transcript that was made of a dict, after recording its reminders, and reporting those that the policy
+/// refuses.
+pub(crate) fn on_record(imported: Imported, world: &World, scope: &Scope) -> Transcript {
+    let Imported { transcript, records, refused } = imported;
     let moment = here::moment(transcript.id(), scope, world);
     here::put_on_record(&records, &moment, scope, world);
+    for refusal in refused {
+        world.console.show(&refusal.note_of_earlier());
+    }
     transcript
 }
 

@@ -2,6 +2,7 @@
 
 use crate::fault::of_worker;
 use crate::here;
+use crate::values::failed_loop::as_dict;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
@@ -13,8 +14,10 @@ use std::rc::Rc;
 pub(crate) fn id_of(value: &Value) -> Option<&str> {
     match value {
         Value::Str(id) => Some(id.as_str()),
-        Value::Dict(d) => d.dict.get_str("worker_id").or_else(|| d.dict.get_str("id")).and_then(Value::as_str),
-        _ => None,
+        handle => {
+            let handle = as_dict(handle)?;
+            handle.get_str("worker_id").or_else(|| handle.get_str("id")).and_then(Value::as_str)
+        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Workers and what they came to as values.
 
 use crate::convert::to_value;
-use crate::values::TranscriptValue;
+use crate::values::failed_loop::FailureSubject;
+use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
+use crate::world::World;
+use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use runtime::agent_loop::{LoopResult, LoopStatus};
 use runtime::data::Data;
 use runtime::workers::{Worker, WorkerStatus};
+use std::rc::Rc;
 
 /// The maximum length of a summary, in characters.
 const SUMMARY_LENGTH: usize = 2_000;
@@ -41,6 +45,28 @@ pub(crate) fn envelope(worker: &Worker) -> Value {
         ("worker_id", (&worker.id).into()),
     ]);
     with_transcript(&data, worker, true)
+}
+
+/// Returns the value of a worker that the script waited for, an envelope or a handle. That of a worker that failed notes whether
+/// the script handles the failure. If a limit or a handler ended it, that is reported, and a part of its result. `place` is the
+/// call.
+pub(crate) fn awaited(world: &Rc<World>, worker: &Worker, value: Value, place: Option<(SourceRef, Span)>) -> Value {
+    let unseen = worker.unseen_failure();
+    worker.see();
+    if worker.status() != WorkerStatus::Failed {
+        return value;
+    }
+    let failure = match unseen {
+        Some(error) => {
+            let subject = FailureSubject::Worker { id: worker.id.clone(), name: worker.name.clone() };
+            LoopFailures::add(world, subject, &error, place)
+        }
+        None => world.stop.failures.of_worker(&worker.id),
+    };
+    match failure {
+        Some(failure) => FailedLoop::value(value, failure),
+        None => value,
+    }
 }
 
 fn with_transcript(data: &Data, worker: &Worker, wanted: bool) -> Value {

@@ -2,7 +2,7 @@
 
 use crate::Capability;
 use crate::convert::to_data;
-use crate::fault::{of_reminder, of_session, of_worker};
+use crate::fault::{of_policy, of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{OptionReader, label_of};
@@ -13,6 +13,7 @@ use runtime::clock::Clock;
 use runtime::data::Data;
 use runtime::ids::Ids;
 use runtime::reminder::Reminder;
+use runtime::reminder::policy::{self, PolicySource};
 use runtime::seam::{Caller, Scope};
 use runtime::session::Session;
 use runtime::workers::snapshot::SnapshotStorage;
@@ -48,7 +49,7 @@ pub(crate) fn make(
     let system = options.text("system")?;
     let given_name = options.text("name")?;
     let parent = parent(cx, world, options)?;
-    let handed = handed(world, options, parent.as_ref())?;
+    let handed = handed(world, options, parent.as_ref(), &here::scope(cx, world))?;
     let mut prepared = prepare(cx, world, options, task, system.as_deref())?;
     let now_ms = world.clock.now_ms();
     let wanted = options.text("session_id")?;
@@ -126,6 +127,7 @@ pub(crate) fn handed(
     world: &World,
     options: &OptionReader<'_>,
     parent: Option<&Rc<Session>>,
+    scope: &Scope,
 ) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
     let given = options.value("reminder_propagation");
     if given.is_nil() {
@@ -134,10 +136,19 @@ pub(crate) fn handed(
     let data = options.data("reminder_propagation")?;
     let fresh = || world.random.ids.next_text(world.clock.now_ms());
     let read = Reminder::list_from_handed(&data, parent.map(|parent| parent.id()), fresh);
-    read.map_err(|error| {
+    let read = read.map_err(|error| {
         let error = error.under("reminder_propagation");
         of_reminder(&error).about(options.arg(), label_of(&error))
-    })
+    })?;
+    let allowed = |reminder| {
+        policy::check_made(reminder, &[PolicySource::Pipeline]).map_err(|refusal| {
+            if let Some(parent) = parent {
+                parent.log_lifecycle(scope, [refusal.dropped()]);
+            }
+            of_policy(&refusal).about(options.arg(), "invalid `reminder_propagation`")
+        })
+    };
+    read.into_iter().map(allowed).collect()
 }
 
 /// The first words of a task.

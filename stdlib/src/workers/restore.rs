@@ -113,5 +113,8 @@ fn enter(cx: &Cx<'_>, world: &World, session: &Rc<Session>, known: BTreeSet<Arc<
     // A worker is suspended where every call has its answer; a file may say anything.
     session.close_open_calls();
     session.log_lifecycle(&scope, settled);
+    for refusal in session.drop_forbidden(&scope) {
+        world.console.show(&refusal.note_of_earlier());
+    }
     Ok(scope)
 }

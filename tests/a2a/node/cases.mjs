@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   EXTENSION,
+  NOTIFICATIONS,
   ServiceParameters,
   TaskState,
   all,
@@ -267,8 +268,30 @@ test("Messages to tasks of another context, at work or over are refused, each wi
   await refused(one.send("y", { taskId: asked.id, contextId: "another" }), errors.RequestMalformedError, -32602);
   const busy = await one.send("wait", { now: true });
   await place.arrived("waiting");
-  await refused(one.send("y", { taskId: busy.id }), errors.UnsupportedOperationError, -32004);
+  await refused(one.send("", { taskId: busy.id, parts: [part("raw", Buffer.from([0]))] }), errors.RequestMalformedError, -32602);
   place.open("waiting");
+});
+
+test("A message to a task at work reaches its loop, and who sends it is told of the task to its end.", async (place) => {
+  const one = await caller(place, { script: "seams.harn" });
+  const { id } = await one.send("Look around, and stop in-model-1.", { now: true });
+  await place.arrived("in-model-1");
+  const events = one.stream("Mind the tests.", { taskId: id });
+  const task = (await events.next()).value.payload.value;
+  assert.deepEqual([task.id, task.status.state], [id, S.TASK_STATE_WORKING]);
+  place.open("in-model-1");
+  assert.equal((await all(events)).at(-1).payload.value.status.state, S.TASK_STATE_COMPLETED);
+  assert.equal(shown(data(await one.get(id)), "Mind the tests."), 2);
+});
+
+test("A message that comes again is its first task, and other content with its id begins another.", async (place) => {
+  const one = await caller(place);
+  const messageId = randomUUID();
+  const first = await one.send("echo one", { messageId });
+  const other = await one.send("echo two", { messageId });
+  assert.deepEqual([text(first), text(other)], ["one", "two"]);
+  assert.notEqual(other.id, first.id);
+  assert.deepEqual([(await one.send("echo one", { messageId })).id, (await one.send("echo two", { messageId })).id], [first.id, other.id]);
 });
 
 test("Push notifications are not offered, nor is an extended card.", async (place) => {
@@ -321,7 +344,7 @@ for (const [mode, first] of [["interrupt_immediate", 2], ["finish_step", 2], ["a
   });
 }
 
-test("Who names the extension is told by notifications; the SDK's own stream beside it has none.", async (place) => {
+test("Who asks for notifications is told by them; the SDK's own stream beside it has none.", async (place) => {
   const one = await caller(place, { script: "seams.harn" });
   const asked = one.message("Look around, and stop in-model-1.");
   const message = { messageId: asked.messageId, role: "ROLE_USER", parts: [{ text: asked.parts[0].content.value }], metadata: asked.metadata };
@@ -339,9 +362,23 @@ test("Who names the extension is told by notifications; the SDK's own stream bes
   assert(emitted.length && emitted.every((one) => one.id === taken.reminderId && one.source === "monitor"));
 });
 
-test("A notification aborts this SDK's stream, so only who names the extension gets any.", async (place) => {
+test("The SDK's stream goes on to its end when it activates the extension, and says what becomes of reminders.", async (place) => {
   const one = await caller(place, { script: "seams.harn" });
   const options = { serviceParameters: ServiceParameters.create(withA2AExtensions(EXTENSION)) };
+  const events = one.stream("Look around, and stop in-model-1.", {}, options);
+  const { id } = (await events.next()).value.payload.value;
+  await place.arrived("in-model-1");
+  const { reminderId } = await one.inject(id, "The build is red.", { ttlTurns: 1 });
+  place.open("in-model-1");
+  const rest = await all(events);
+  assert.equal(rest.at(-1).payload.value.status.state, S.TASK_STATE_COMPLETED);
+  const told = of(rest, "statusUpdate").map((update) => update.metadata?.["harn.reminder"]).filter(Boolean);
+  assert.deepEqual(told.map((one) => [one.event, one.id]), [["emitted", reminderId], ["expired", reminderId]]);
+});
+
+test("A notification aborts this SDK's stream, so only who asks for them gets any.", async (place) => {
+  const one = await caller(place, { script: "seams.harn" });
+  const options = { serviceParameters: ServiceParameters.create(withA2AExtensions(NOTIFICATIONS)) };
   const events = one.stream("Look around, and stop in-model-1.", {}, options);
   const { id } = (await events.next()).value.payload.value;
   await place.arrived("in-model-1");

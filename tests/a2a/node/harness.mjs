@@ -16,6 +16,7 @@ export const { ClientFactory, ClientFactoryOptions, DefaultAgentCardResolver, Js
 export const errors = await sdk("errors");
 export const { Role, TaskState } = await sdk(".");
 export const EXTENSION = "urn:harn:ext:reminders:1";
+export const NOTIFICATIONS = "urn:harn:ext:reminders:1#notifications";
 const AGENTS = join(dirname(fileURLToPath(import.meta.url)), "../agents");
 const FOLDER = process.env.A2A_FOLDER;
 const LIMIT = 60_000;
@@ -194,10 +195,10 @@ export class Caller {
     return answer.result;
   }
 
-  /** All frames of a stream of somebody who names the extension. */
+  /** All frames of a stream of somebody who asks for notifications. */
   async notified(method, params, seen = []) {
-    const response = await this.post(method, params, { "A2A-Extensions": EXTENSION });
-    assert(response.headers.get("a2a-extensions").includes(EXTENSION));
+    const response = await this.post(method, params, { "A2A-Extensions": NOTIFICATIONS });
+    assert.equal(response.headers.get("a2a-extensions"), NOTIFICATIONS);
     let text = "";
     const decoder = new TextDecoder();
     for await (const chunk of response.body) {

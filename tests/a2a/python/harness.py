@@ -21,6 +21,7 @@ HARN = os.environ["HARN"]
 AGENTS = Path(__file__).parent.parent / "agents"
 FOLDER = Path(os.environ["A2A_FOLDER"])
 EXTENSION = "urn:harn:ext:reminders:1"
+NOTIFICATIONS = "urn:harn:ext:reminders:1#notifications"
 # What the server writes into a stream that is quiet.
 COMMENT = b": still at work\n\n"
 LIMIT = 60
@@ -217,19 +218,19 @@ async def all_of(stream):
     return [event async for event in stream]
 
 
-async def frames(http, url, method, params, version=None, extension=False, seen=None):
+async def frames(http, url, method, params, version=None, extension=None, seen=None):
     """All frames of a stream of bare requests, as they come into `seen`."""
     headers = {"Accept": "text/event-stream"}
     if version:
         headers["A2A-Version"] = version
     if extension:
-        headers["A2A-Extensions"] = EXTENSION
+        headers["A2A-Extensions"] = extension
     request = {"jsonrpc": "2.0", "id": new_id(), "method": method, "params": params}
     seen = [] if seen is None else seen
     async with http.stream("POST", url, json=request, headers=headers) as response:
         assert response.headers["content-type"].startswith("text/event-stream"), response.headers
         if extension:
-            assert EXTENSION in response.headers.get("a2a-extensions", ""), response.headers
+            assert response.headers.get("a2a-extensions") == extension, response.headers
         async for line in response.aiter_lines():
             if line.startswith("data:"):
                 seen.append(json.loads(line[5:]))

@@ -1,6 +1,6 @@
 //! The check of answers can fail: a good answer of each sort, broken in each of its places.
 
-use super::wire::{EXTENSION, check};
+use super::wire::{EXTENSION, NOTIFICATIONS_URI, check};
 use serde_json::{Value, json};
 
 /// Keys that are required at every place in the answers below.
@@ -35,7 +35,7 @@ struct ValidExchange {
 
 fn exchange(good: &ValidExchange, frames: &[Value]) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": 7, "method": good.method, "params": {}});
-    let mut headers = json!({"a2a-extensions": EXTENSION});
+    let mut headers = json!({"a2a-extensions": NOTIFICATIONS_URI});
     if let Some(version) = good.version {
         headers["a2a-version"] = json!(version);
     }
@@ -129,7 +129,10 @@ fn of_all() -> Vec<ValidExchange> {
         "name": "n", "description": "d", "version": "1", "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
         "supportedInterfaces": [{"url": "u", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
         "skills": [{"id": "i", "name": "n", "description": "d", "tags": ["t"]}],
-        "capabilities": {"streaming": true, "reminders": capability(), "extensions": [{"uri": EXTENSION, "required": false, "params": capability()}]},
+        "capabilities": {
+            "streaming": true, "reminders": capability(), "_meta": {"harn": {"reminders": capability()}},
+            "extensions": [{"uri": EXTENSION, "required": false, "params": capability()}],
+        },
     });
     vec![
         ValidExchange {
@@ -235,8 +238,10 @@ fn streams_that_are_no_streams_of_the_protocol_are_refused() {
     refused(&[task.clone(), task.clone()], "the task comes twice");
     refused(&[task.clone(), last.clone(), made.clone()], "something comes behind the last");
     let mut unasked = exchange(good, &[task.clone(), emitted.clone()]);
-    unasked["request"]["headers"]["a2a-extensions"] = json!("urn:another");
-    assert!(check(&unasked).is_err(), "a notification for nobody");
+    for other in ["urn:another", EXTENSION] {
+        unasked["request"]["headers"]["a2a-extensions"] = json!(other);
+        assert!(check(&unasked).is_err(), "a notification for nobody");
+    }
     let mut card = exchange(&of_all()[1], &of_all()[1].frames);
     card["request"]["headers"]["a2a-extensions"] = json!("");
     assert!(check(&card).is_err(), "`capabilities.reminders` that nobody has asked for");

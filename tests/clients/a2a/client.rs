@@ -5,9 +5,10 @@ use std::fs;
 
 mod broken;
 mod deadline;
+mod extensions;
 mod links;
 mod outbox;
-mod peer;
+pub(crate) mod peer;
 mod reminders;
 mod served;
 mod stream;
@@ -42,12 +43,12 @@ fn card(port: u16, capabilities: &str) -> String {
 }
 
 /// A task of version 1.0.
-fn task(state: &str, more: &str) -> String {
+pub(crate) fn task(state: &str, more: &str) -> String {
     format!(r#"{{"id": "t-1", "contextId": "c-1", "status": {{"state": "TASK_STATE_{state}"}}{more}}}"#)
 }
 
 /// An answer of JSON-RPC.
-fn result(json: &str) -> Reply {
+pub(crate) fn result(json: &str) -> Reply {
     Reply::json(200, &format!(r#"{{"jsonrpc": "2.0", "id": "1", "result": {json}}}"#))
 }
 
@@ -57,7 +58,10 @@ fn error(json: &str) -> Reply {
 }
 
 /// A peer of version 1.0 with these capabilities that answers a method by itself.
-fn agent(capabilities: &'static str, answer: impl Fn(&PeerRequest) -> Reply + Send + Sync + 'static) -> Peer {
+pub(crate) fn agent(
+    capabilities: &'static str,
+    answer: impl Fn(&PeerRequest) -> Reply + Send + Sync + 'static,
+) -> Peer {
     Peer::start(move |asked, port| match asked.path.as_str() {
         "/.well-known/agent-card.json" => Reply::json(200, &card(port, capabilities)),
         "/rpc" => answer(asked),

@@ -127,7 +127,10 @@ fn the_same_message_gives_the_same_message_in_the_next_process_too() {
     assert_eq!(told, std::slice::from_ref(&first));
     let mut other = said.clone();
     other["parts"] = json!([{"text": "other"}]);
-    server.refused("SendMessage", json!({"message": other}));
+    // Other content with the same id is another message.
+    other["contextId"] = json!("another");
+    let answer = server.result("SendMessage", json!({"message": other.clone()}));
+    assert_ne!(answer["message"]["messageId"], first["message"]["messageId"], "{answer}");
     // Nothing ran twice, and the conversation goes on.
     let mut next = message("count");
     next["contextId"] = json!("mine");
@@ -141,6 +144,11 @@ fn the_same_message_gives_the_same_message_in_the_next_process_too() {
     server.end();
     let server = start.spawn();
     assert_eq!(server.result("SendMessage", params), first);
+    // Each content of the id is found on the log; a third one is new.
+    assert_eq!(server.result("SendMessage", json!({"message": other.clone()})), answer);
+    other["parts"] = json!([{"text": "third"}]);
+    let third = server.result("SendMessage", json!({"message": other}));
+    assert_eq!(third["message"]["parts"], json!([{"text": "echo third"}]), "{third}");
     server.end();
 }
 

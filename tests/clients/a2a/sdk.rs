@@ -17,12 +17,12 @@ const NODE: [&str; 1] = ["@a2a-js/sdk@1.3.0"];
 
 #[test]
 fn the_python_client_of_1_0() {
-    python_cases(Types::V1, 54);
+    python_cases(Types::V1, 58);
 }
 
 #[test]
 fn the_python_client_of_0_3() {
-    python_cases(Types::V03, 36);
+    python_cases(Types::V03, 38);
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn the_node_client() {
     let modules = node("a2a-node", &NODE);
     let mut command = Command::new("node");
     command.arg(root().join("tests/a2a/node/cases.mjs")).env("A2A_SDK", modules.join("@a2a-js/sdk"));
-    cases(&mut command, &folder, 37);
+    cases(&mut command, &folder, 40);
 }
 
 fn python_cases(types: Types, count: usize) {

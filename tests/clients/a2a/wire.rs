@@ -7,13 +7,16 @@ use super::ours::ours;
 use super::strict::Types;
 use serde_json::{Value, json};
 
-/// The extension that a caller requests to be notified of reminders.
+/// The extension for reminders.
 pub(super) const EXTENSION: &str = "urn:harn:ext:reminders:1";
+
+/// The extension with which a caller requests to be notified of reminders.
+pub(super) const NOTIFICATIONS_URI: &str = "urn:harn:ext:reminders:1#notifications";
 
 /// Methods with their names in both versions, and the types of their results in 1.0 and 0.3.
 const METHODS: [(&[&str], [&str; 2]); 7] = [
-    (&["SendMessage", "message/send"], ["SendMessageResponse", "Task"]),
-    (&["SendStreamingMessage", "message/stream"], ["StreamResponse", "Stream"]),
+    (&["SendMessage", "message/send", "tasks/send"], ["SendMessageResponse", "Task"]),
+    (&["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"], ["StreamResponse", "Stream"]),
     (&["SubscribeToTask", "tasks/resubscribe"], ["StreamResponse", "Stream"]),
     (&["GetTask", "tasks/get"], ["Task", "Task"]),
     (&["CancelTask", "tasks/cancel"], ["Task", "Task"]),
@@ -124,8 +127,13 @@ fn card(request: &Value, card: &Value) -> Result<usize, String> {
     if let Some(reminders) = &reminders {
         expect(ours().problem("RemindersCapability", reminders))?;
     }
-    if reminders.is_some() != asked && request["headers"]["x-card"] != "rfc" {
-        return Err(format!("asked for `capabilities.reminders`: {asked}, there: {}", reminders.is_some()));
+    let before = card["capabilities"].as_object_mut().and_then(|of| of.remove("_meta"));
+    if before != reminders.as_ref().map(|reminders| json!({"harn": {"reminders": reminders}})) {
+        return Err(format!("`capabilities._meta` is not `capabilities.reminders`: {before:?}"));
+    }
+    let expected = asked || request["headers"]["a2a-version"].is_null();
+    if reminders.is_some() != expected && request["headers"]["x-card"] != "rfc" {
+        return Err(format!("`capabilities.reminders` expected: {expected}, there: {}", reminders.is_some()));
     }
     let declared = card["capabilities"]["extensions"].as_array().into_iter().flatten();
     let declared = declared.filter(|extension| extension["uri"] == EXTENSION).collect::<Vec<_>>();
@@ -194,7 +202,11 @@ impl RequestSummary {
             None => WireVersion::V03,
         };
         let extensions = [&headers["a2a-extensions"], &headers["x-a2a-extensions"]];
-        let notices = extensions.iter().any(|header| header.as_str().is_some_and(|header| header.contains(EXTENSION)));
+        let names = |uri: &str| {
+            let mut lists = extensions.iter().filter_map(|header| header.as_str());
+            lists.any(|list| list.split(',').any(|named| named.trim() == uri))
+        };
+        let notices = names(NOTIFICATIONS_URI) || method == "tasks/sendSubscribe" && names(EXTENSION);
         RequestSummary { spoken, method, id, notices }
     }
 

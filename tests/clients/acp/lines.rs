@@ -15,8 +15,8 @@ fn error(id: Value, rpc: i64, code: &'static str, field: Option<&'static str>) -
     LineAnswer::Error { id, rpc, code, field }
 }
 
-fn no_json() -> LineAnswer {
-    error(Value::Null, -32700, "HARN-ACP-001", None)
+fn no_json(id: Value) -> LineAnswer {
+    error(id, -32700, "HARN-ACP-001", None)
 }
 
 fn envelope(id: Value, field: &'static str) -> LineAnswer {
@@ -53,11 +53,12 @@ fn what_is_no_json_is_told_and_skipped() {
         "[".repeat(100_000),
         "]".repeat(100_000)
     );
-    let lines: [&[u8]; 17] = [
-        b"nonsense",
-        b"{",
-        b"}",
-        b"\xff\xfe\xfd",
+    let lines: [&[u8]; 5] = [b"nonsense", b"{", b"}", b"\xff\xfe\xfd", b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth"];
+    for line in lines {
+        answered(&mut client, line, &no_json(Value::Null));
+    }
+    // The rest of a request is invalid, but its client waits for a response.
+    let requests: [&[u8]; 13] = [
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/list\",\"params\":{\"_meta\":{\"a\":\"\xff\"}}}",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/list\",\"params\":{\"_meta\":{\"a\":\"\xed\xa0\x80\"}}}",
         br#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"_meta":{"a":"\ud800"}}}"#,
@@ -69,16 +70,18 @@ fn what_is_no_json_is_told_and_skipped() {
         br#"{"jsonrpc":"2.0","id":1,"method":"session/list"}{"jsonrpc":"2.0","id":2,"method":"session/list"}"#,
         br#"{"jsonrpc":"2.0","id":1,"method":"session/list"} trailing"#,
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/list\",\"params\":{\"_meta\":{\"a\":\"\x01\"}}}",
-        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth",
+        br#"{"jsonrpc":"2.0","method":"session/list","params":{"_meta":{"id":2,"a":"\ud800"}},"id":1}"#,
         deep.as_bytes(),
     ];
-    for line in lines {
-        answered(&mut client, line, &no_json());
+    for line in requests {
+        answered(&mut client, line, &no_json(json!(1)));
     }
+    // An id beside a result is that of a request of the agent.
+    answered(&mut client, br#"{"jsonrpc":"2.0","id":1,"result":{"a":"\ud800"}}"#, &no_json(Value::Null));
     for brackets in
         ["[".repeat(100_000), "{\"a\":".repeat(100_000), format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))]
     {
-        answered(&mut client, brackets.as_bytes(), &no_json());
+        answered(&mut client, brackets.as_bytes(), &no_json(Value::Null));
     }
     assert_eq!(client.end().code, Some(0));
 }
@@ -214,8 +217,8 @@ fn a_line_that_is_too_long_is_skipped_and_told() {
     let session = client.session();
     let params = |length: usize| json!({"sessionId": session, "body": "b".repeat(length)});
     client.ask("session/inject_reminder", params(60_000));
-    client.request("session/inject_reminder", params(70_000));
-    let error = client.answer(&Value::Null)["error"].clone();
+    let id = client.request("session/inject_reminder", params(70_000));
+    let error = client.answer(&json!(id))["error"].clone();
     assert_eq!(
         (error["code"].as_i64(), error["data"]["code"].as_str()),
         (Some(-32600), Some("HARN-ACP-002")),

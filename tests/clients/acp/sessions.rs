@@ -171,3 +171,39 @@ fn a_closing_message_is_the_last_of_the_prompt() {
     assert!(!answer.to_string().contains("All sorted."), "{answer}");
     assert_eq!(client.prompted(&session, "go")["stopReason"], "end_turn");
 }
+
+#[test]
+fn the_blocks_of_an_injected_message_are_converted_or_refused_as_those_of_a_prompt() {
+    let mut client = AgentCommand::agent("seams.harn", "inject-blocks").initialized();
+    let session = client.session();
+    let inject = |content: serde_json::Value| json!({"sessionId": session, "content": content});
+    let text = json!({"type": "text", "text": "See", "annotations": {"priority": 1}});
+    let link = json!({"type": "resource_link", "name": "a.rs", "uri": "file:///a.rs"});
+    client.ask("session/inject", inject(json!([text, link])));
+    for (block, field) in [
+        (json!({"type": "image", "data": "", "mimeType": "image/png"}), "content[1].type"),
+        (json!({"type": "thinking", "thinking": "x"}), "content[1].type"),
+        (json!({"type": "resource_link", "name": "a.rs"}), "content[1].uri"),
+        (json!(7), "content[1]"),
+    ] {
+        let error = client.refused("session/inject", inject(json!([text, block])));
+        assert_eq!((error["code"].as_i64(), error["data"]["field"].as_str()), (Some(-32602), Some(field)), "{error}");
+    }
+    let pending = client.ask("session/pending_injections", json!({"sessionId": session}));
+    assert_eq!(
+        (&pending["pendingCount"], &pending["injections"][0]["content"]),
+        (&json!(1), &json!("See [a.rs](file:///a.rs)"))
+    );
+}
+
+#[test]
+fn a_list_of_sessions_in_memory_refuses_a_cursor_that_it_did_not_return() {
+    let mut client = AgentCommand::agent("seams.harn", "memory-cursor").initialized();
+    let session = client.session();
+    for cursor in ["nope", "", "sess_../x"] {
+        let error = client.refused("session/list", json!({"cursor": cursor}));
+        let told = (error["code"].as_i64(), error["data"]["code"].as_str(), error["data"]["field"].as_str());
+        assert_eq!(told, (Some(-32602), Some("HARN-LOG-014"), Some("cursor")), "{error}");
+    }
+    assert_eq!(client.ask("session/list", json!({"cursor": session}))["sessions"], json!([]));
+}

@@ -46,7 +46,8 @@ impl DaemonFolder {
         self
     }
 
-    fn log(&self) -> String {
+    /// Returns the value of `--event-log`.
+    pub(super) fn log_option(&self) -> String {
         format!("sqlite:{}", self.log_path().display())
     }
 
@@ -64,14 +65,15 @@ impl DaemonFolder {
     /// Enrols a channel, and returns its secret.
     pub(super) fn channel(&self, name: &str, can: &str, more: &[&str]) -> String {
         let mut command = self.command();
-        command.args(["channel", "add", name, "--can", can, "--event-log", &self.log()]).args(more);
+        command.args(["channel", "add", name, "--can", can, "--event-log", &self.log_option()]).args(more);
         let added = command.output().unwrap();
         assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
         String::from_utf8(added.stdout).unwrap().trim().to_owned()
     }
 
     pub(super) fn revoke(&self, name: &str) {
-        let revoked = self.command().args(["channel", "revoke", name, "--event-log", &self.log()]).output().unwrap();
+        let revoked =
+            self.command().args(["channel", "revoke", name, "--event-log", &self.log_option()]).output().unwrap();
         assert!(revoked.status.success(), "{}", String::from_utf8_lossy(&revoked.stderr));
     }
 
@@ -86,7 +88,7 @@ impl DaemonFolder {
         fs::copy(root().join("tests/channels").join(self.agent), &script).unwrap();
         let mut command = self.command();
         command.args(["serve", "channels"]).arg(&script).args(["--listen", listen, "--workers", "2"]);
-        command.args(["--event-log", &self.log()]).args(&self.args);
+        command.args(["--event-log", &self.log_option()]).args(&self.args);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();

@@ -102,7 +102,7 @@ fn an_always_answer_holds_for_its_channel_unless_it_may_permit_the_session() {
 #[test]
 fn an_answer_without_the_scope_is_recorded_as_a_failed_authorization() {
     let folder = DaemonFolder::new("permit-auth");
-    let secrets = [folder.channel("phone", "view,prompt,permit", &[]), folder.channel("desk", "view", &[])];
+    let secrets = [folder.channel("phone", "view,prompt,inject,permit", &[]), folder.channel("desk", "view", &[])];
     let daemon = folder.start();
     let [phone, desk] = secrets.map(|secret| daemon.client(&secret));
     let session = phone.open();
@@ -113,7 +113,14 @@ fn an_answer_without_the_scope_is_recorded_as_a_failed_authorization() {
     assert_eq!(desk.act(&session, "permit", answer.clone()).0, 403);
     let refused = folder.wait_for("channel.permission", |it| it.payload.get("source").as_str() == Some("auth"));
     assert!(desk.secret.contains(refused.payload.get("decided_by").as_str().unwrap()));
-    // The question is still open.
+    let said = ["verdict", "answer"].map(|key| refused.payload.get(key).as_str().unwrap());
+    assert_eq!(said, ["unusable", "allow_once"], "the record claims no permission");
+    // The question is still open, and no channel gets an event that it is not.
+    let mut later = phone.events(&session, Some(refused.cursor - 1));
+    phone.act(&session, "message", json!({"text": "marker"}));
+    let kinds: Vec<_> =
+        later.until("channel.message").iter().map(|it| it["type"].as_str().unwrap().to_owned()).collect();
+    assert!(!kinds.iter().any(|kind| kind.contains("permission")), "{kinds:?}");
     assert_eq!(phone.act(&session, "permit", answer).1["result"]["decided"], true);
     events.next_of("turn.completed");
 }
@@ -164,7 +171,10 @@ fn a_channel_that_connects_learns_which_questions_are_open() {
     phone.prompt(&session, "pay");
     let request = events.next_of("channel.permission_forwarded")["payload"]["request"].clone();
     let snapshot = desk.events(&session, None).snapshot;
-    assert_eq!(snapshot["payload"]["pendingPermissions"][0]["request"], request, "{snapshot}");
+    let pending = &snapshot["payload"]["pendingPermissions"][0];
+    assert_eq!(pending["request"], request, "{snapshot}");
+    let applies_to = json!({"sessionId": session, "tool": "pay", "toolCallId": "call-1"});
+    assert_eq!((&pending["appliesTo"], &pending["covers"]), (&applies_to, &json!({"tool": "pay"})));
     assert_eq!(desk.act(&session, "permit", json!({"request": request, "verdict": "reject_once"})).0, 200);
     let said = events.next_of("tool.failed");
     assert!(said["payload"]["text"].as_str().unwrap().contains("the user refused it"), "{said}");
@@ -286,4 +296,40 @@ fn a_question_that_was_open_when_the_daemon_was_killed_is_returned_as_expired() 
     daemon.kill();
     let _daemon = folder.start();
     assert_eq!(folder.records("channel.permission").len(), 1);
+}
+
+#[test]
+fn an_always_answer_decides_the_equal_questions_that_are_open() {
+    for (name, can, verdict, said) in [
+        ("channel", "view,prompt,permit", "allow_always", "a/x written"),
+        ("session", "view,prompt,permit,permit:session", "allow_always", "a/x written"),
+        ("never", "view,prompt,permit", "reject_always", "the user refused it"),
+    ] {
+        let folder = DaemonFolder::new(&format!("permit-equal-{name}"));
+        let secret = folder.channel("phone", can, &[]);
+        let daemon = folder.start();
+        let client = daemon.client(&secret);
+        let session = client.open();
+        let mut events = client.events(&session, None);
+        client.prompt(&session, "write");
+        let asked: Vec<_> = (0..3).map(|_| events.next_of("channel.permission_forwarded")["payload"].clone()).collect();
+        let of_call =
+            |id: &str| asked.iter().find(|it| it["appliesTo"]["toolCallId"] == id).unwrap()["request"].clone();
+        client.act(&session, "permit", json!({"request": of_call("call-1"), "verdict": verdict}));
+        let returned: Vec<_> =
+            (0..2).map(|_| events.next_of("channel.permission_returned")["payload"].clone()).collect();
+        assert_eq!((&returned[0]["request"], &returned[0]["source"]), (&of_call("call-1"), &json!("user")), "{name}");
+        assert_eq!((&returned[1]["request"], &returned[1]["source"]), (&of_call("call-2"), &json!("policy")), "{name}");
+        let once = if verdict == "allow_always" { "allow_once" } else { "reject_once" };
+        assert_eq!(returned[1]["verdict"], once, "{name}");
+        // The other folder is still in question.
+        let open = client.events(&session, None).snapshot["payload"]["pendingPermissions"].clone();
+        assert_eq!((open.as_array().unwrap().len(), &open[0]["request"]), (1, &of_call("call-3")), "{name}");
+        let (_, late) = client.act(&session, "permit", json!({"request": of_call("call-2"), "verdict": "reject_once"}));
+        assert_eq!((&late["result"]["decided"], &late["result"]["verdict"]), (&json!(false), &json!(once)), "{name}");
+        client.act(&session, "permit", json!({"request": of_call("call-3"), "verdict": "reject_once"}));
+        let rest = events.until("turn.completed");
+        let texts = rest.iter().filter_map(|event| event["payload"]["text"].as_str());
+        assert!(texts.clone().any(|text| text.contains(said)), "{name}: {:?}", texts.collect::<Vec<_>>());
+    }
 }

@@ -63,6 +63,7 @@ fn anti_pattern_1_a_remote_message_enters_the_event_stream() {
     assert_eq!((status, &sent["status"]), (200, &json!("done")));
     let seen = live.next_of("channel.message");
     assert_eq!(seen["payload"]["text"], "on my way");
+    assert_eq!(seen["payload"]["data"], json!({"eta": 5}), "the data arrives as it was sent");
     let sequence = seen["sequence"].as_u64().expect("it is on the log");
     let mut later = desk.events(&session, Some(sequence - 1));
     assert_eq!(later.next_of("channel.message"), seen, "a channel that comes later sees the same event");
@@ -174,6 +175,58 @@ fn a_trimmed_log_is_repaired_with_a_marked_gap() {
     assert!(snapshot["sequence"].as_u64().unwrap() >= upto);
     let shown = snapshot["payload"]["events"].as_array().unwrap();
     assert!(shown.iter().any(|event| event["payload"]["text"] == "did two"), "{snapshot}");
+}
+
+#[test]
+fn a_cursor_that_is_not_one_of_the_log_is_repaired_with_a_snapshot() {
+    let folder = DaemonFolder::new("beyond");
+    let secret = folder.channel("phone", ALL, &[]);
+    let daemon = folder.start();
+    let client = daemon.client(&secret);
+    let session = client.open();
+    let mut beyond = client.events(&session, Some(1_000_000));
+    let repaired = beyond.next().unwrap();
+    assert_eq!(repaired["type"], "snapshot.repaired");
+    let head = repaired["sequence"].as_u64().unwrap();
+    assert_eq!(repaired["payload"], json!({"from": 1, "to": head}));
+    let snapshot = beyond.next().unwrap();
+    assert_eq!(snapshot["payload"]["change"], "snapshot");
+    assert!(head < 1_000 && snapshot["sequence"].as_u64().unwrap() >= head, "{snapshot}");
+    // It gets what follows, and can continue after that.
+    client.prompt(&session, "one");
+    beyond.next_of("turn.completed");
+    let mut again = client.events(&session, beyond.last);
+    client.prompt(&session, "two");
+    assert_eq!(again.next_of("model.completed")["payload"]["text"], "did two");
+}
+
+#[test]
+fn channels_and_accounts_survive_the_deletion_of_old_records() {
+    let folder = DaemonFolder::new("kept");
+    let secrets = ["acme", "other"].map(|account| folder.channel(account, ALL, &["--account", account]));
+    folder.channel("gone", ALL, &[]);
+    folder.revoke("gone");
+    let daemon = folder.start();
+    let client = daemon.client(&secrets[0]);
+    let session = client.open();
+    client.prompt(&session, "one");
+    let mut events = client.events(&session, Some(0));
+    events.next_of("turn.completed");
+    let upto = events.last.unwrap();
+    client.prompt(&session, "two");
+    events.next_of("turn.completed");
+    assert!(daemon.stop().is_some());
+    trim(&folder.log_path(), upto);
+    let daemon = folder.start();
+    let [acme, other] = secrets.map(|secret| daemon.client(&secret));
+    assert_eq!(acme.request("GET", "/sessions", "", "").unwrap().0, 200);
+    let mut late = acme.events(&session, Some(3));
+    assert_eq!(late.next().unwrap()["payload"], json!({"from": 4, "to": upto}));
+    assert!(other.try_events(&session, None).is_none(), "the session stays in its account");
+    // A revoked channel is not revived, and its name is free.
+    let listed = folder.command().args(["channel", "list", "--event-log"]).arg(folder.log_option()).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("acme") && listed.contains("revoked"), "{listed}");
 }
 
 #[test]

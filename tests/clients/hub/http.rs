@@ -124,7 +124,7 @@ fn an_agent_that_fails_its_health_checks_is_unhealthy_until_it_answers() {
         "let agent = hub.connect(env(\"HUB_URL\"), {{agent: \"watched\"}})\n\
          agent.register({{name: \"watched\"}}, {{health_check_url: \"{url}\"}})\n\
          println(\"ready\")\n\
-         let events = hub.connect(env(\"HUB_URL\"), {{agent: \"other\"}}).events({{types: [\"agent.updated\"]}})\n\
+         let events = hub.connect(env(\"HUB_URL\")).register({{name: \"other\"}}).events({{types: [\"agent.updated\"]}})\n\
          for event in events {{ println(event.agent, event.what) }}\n"
     );
     let mut worker = start_worker(&folder, &script, &hub, &[]);

@@ -273,12 +273,12 @@ async fn the_limits_of_leases_and_messages_are_those_of_the_options() {
 }
 
 #[test]
-fn a_stream_is_opened_once_the_hub_is_there() {
+fn a_connection_with_a_timeout_waits_for_a_hub_that_is_not_there_yet() {
     let folder = scratch("hub-late");
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let script = "let me = hub.connect(env(\"HUB_URL\"), {agent: \"reader\"})\n\
+    let script = "let me = hub.connect(env(\"HUB_URL\"), {timeout_ms: 120000})\n\
          println(\"ready\")\n\
-         let messages = me.messages()\n\
+         let messages = me.register({name: \"reader\"}).messages()\n\
          println(\"open\")\n\
          println(messages.next().value.text)\n";
     fs::write(folder.join("reader.harn"), script).unwrap();
@@ -287,13 +287,20 @@ fn a_stream_is_opened_once_the_hub_is_there() {
         .current_dir(&folder)
         .env("HUB_URL", format!("http://{address}"))
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(reader.stdout.take().unwrap()).lines();
     let mut next = || lines.next().unwrap().unwrap();
+    let mut errors = BufReader::new(reader.stderr.take().unwrap()).lines();
+    let mut next_error = || errors.next().unwrap().unwrap();
     assert_eq!(next(), "ready");
-    thread::sleep(Duration::from_millis(300));
+    // It is said at once, and once.
+    let lost = next_error();
+    assert!(lost.starts_with(&format!("harn: the hub http://{address} is not reachable: ")), "{lost}");
+    assert!(lost.ends_with("; retrying for 120 s"), "{lost}");
     let hub = RunningHub::start_at(&folder, &address, &["--store", "memory"]);
+    assert_eq!(next_error(), format!("harn: the hub http://{address} is reachable again"));
     assert_eq!(next(), "open");
     fs::write(
         folder.join("send.harn"),
@@ -306,5 +313,77 @@ fn a_stream_is_opened_once_the_hub_is_there() {
     assert!(sent.unwrap().success());
     assert_eq!(next(), "hello");
     assert!(reader.wait().unwrap().success());
+    assert_eq!(hub.stop(), Some(143));
+}
+
+#[test]
+fn a_script_without_a_hub_ends_with_one_sentence() {
+    let folder = scratch("hub-absent");
+    // No program listens there.
+    let address = "127.0.0.1:1";
+    for request in ["publish(\"x\", {queue: \"q\"})", "tasks().next()", "messages()", "register({name: \"w\"})"] {
+        let script = format!("hub.connect(\"http://{address}\", {{agent: \"w\"}}).{request}\n");
+        fs::write(folder.join("script.harn"), script).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_harn"))
+            .args(["run", "script.harn"])
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{request}: {said}");
+        assert!(said.contains("HARN-HUB-101") && said.contains("`harn serve hub` is running"), "{request}: {said}");
+        // It was not retried for the time of a hub that is known.
+        assert_eq!(said.matches(&format!("the hub http://{address} is not reachable")).count(), 1, "{request}: {said}");
+        assert!(!said.contains("retrying"), "{request}: {said}");
+    }
+}
+
+#[test]
+fn a_worker_registers_again_when_a_hub_forgot_it() {
+    let folder = scratch("hub-forgot");
+    let hub = RunningHub::start(&folder, &["--store", "memory"]);
+    let address = hub.grpc.clone();
+    let script = "let worker = hub.connect(env(\"HUB_URL\")).register({name: \"greeter\"}, {subscriptions: [\"greet\"]})\n\
+         println(\"ready\")\n\
+         for job in worker.tasks() { job.complete(\"Hello, ${job.text}!\") }\n";
+    fs::write(folder.join("worker.harn"), script).unwrap();
+    let mut worker = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .args(["run", "worker.harn"])
+        .current_dir(&folder)
+        .env("HUB_URL", format!("http://{address}"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(worker.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut errors = BufReader::new(worker.stderr.take().unwrap()).lines();
+    let ask = || {
+        let script = format!(
+            "println(hub.connect(\"http://{address}\", {{agent: \"c\"}}).request(\"Ada\", {{to: \"greeter\"}}).text)\n"
+        );
+        fs::write(folder.join("client.harn"), script).unwrap();
+        let run = Command::new(env!("CARGO_BIN_EXE_harn")).arg("run").arg(folder.join("client.harn")).output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        String::from_utf8(run.stdout).unwrap()
+    };
+    assert_eq!(ask(), "Hello, Ada!\n");
+    hub.kill();
+    let lost = errors.next().unwrap().unwrap();
+    assert!(lost.contains("is not reachable: ") && lost.ends_with("; retrying for 30 s"), "{lost}");
+    let hub = RunningHub::start_at(&folder, &address, &["--store", "memory"]);
+    assert_eq!(errors.next().unwrap().unwrap(), format!("harn: the hub http://{address} is reachable again"));
+    assert_eq!(ask(), "Hello, Ada!\n");
+    // One that an operator removes is registered again too, and says so.
+    let remove = format!("hub.connect(\"http://{address}\", {{agent: \"greeter\"}}).unregister()\n");
+    fs::write(folder.join("remove.harn"), remove).unwrap();
+    let removed = Command::new(env!("CARGO_BIN_EXE_harn")).arg("run").arg(folder.join("remove.harn")).status();
+    assert!(removed.unwrap().success());
+    let said = errors.next().unwrap().unwrap();
+    assert!(said.ends_with("did not know the agent `greeter`: it was registered again"), "{said}");
+    assert_eq!(ask(), "Hello, Ada!\n");
+    worker.kill().unwrap();
+    worker.wait().unwrap();
     assert_eq!(hub.stop(), Some(143));
 }

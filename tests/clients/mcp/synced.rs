@@ -86,8 +86,8 @@ println(file_exists("trace"))
     fs::write(folder.join("main.harn"), script).unwrap();
     prints(
         &harn(&folder, &["run", "main.harn"]),
-        "[lab__echo, lab__work, agent_await_resumption] []\nfalse\n\
-         [lab__echo, lab__work, agent_await_resumption] [lab__echo]\ntrue",
+        "[lab__echo, lab__work] []\nfalse\n\
+         [lab__echo, lab__work] [lab__echo]\ntrue",
     );
 }
 

@@ -66,7 +66,7 @@ impl Step<'_> {
             agent_id: worker,
             reason,
             rejected: false,
-            operation_id: String::new(),
+            ..RequeuedTask::default()
         };
         self.emit(from(HUB), trace, ChangeKind::TaskRequeued(requeued));
         self.aggregate(task_id);

@@ -6,6 +6,7 @@ use prost_types::value::Kind;
 use crate::broker::change::{ChangeKind, SubmittedTask};
 use crate::broker::command::{Caller, Publish, PublishReceipt, Reply};
 use crate::broker::error::{BrokerError, ErrorKind};
+use crate::broker::fingerprint::Fingerprint;
 use crate::broker::task::{Assignment, is_final};
 use crate::broker::{Broker, payload};
 use crate::proto::a2a::{Message, Task, TaskState, TaskStatus};
@@ -33,11 +34,21 @@ impl Step<'_> {
         check_length("context_id", &message.context_id)?;
         check_length("task_id", &message.task_id)?;
         let from = publish.routing.from_agent_id.clone();
-        if let Some(first) = self.repeated(&from, &message.message_id) {
+        // Of the message as it was sent: ids that the broker makes differ when it is sent again.
+        let digest = Fingerprint::of("publish").message(message).message(&publish.routing).end();
+        if let Some(first) = self.repeated(&from, &message.message_id, digest)? {
             return Ok(Reply::Published(first));
         }
         if message.message_id.is_empty() {
             message.message_id = format!("msg_{}", (self.ids)());
+        }
+        if publish.submits {
+            if message.task_id.is_empty() {
+                message.task_id = format!("task_{}", (self.ids)());
+            }
+            if message.context_id.is_empty() && self.broker.task(&message.task_id).is_none() {
+                message.context_id = format!("ctx_{}", (self.ids)());
+            }
         }
         let most = self.broker.options.max_task_bytes;
         if message.encoded_len() > most {
@@ -52,7 +63,7 @@ impl Step<'_> {
             self.submit(publish)?
         };
         let receipt = PublishReceipt { event_id, message_id, task_id };
-        self.keep(&from, &receipt);
+        self.keep(&from, &receipt, digest);
         Ok(Reply::Published(receipt))
     }
 
@@ -124,7 +135,7 @@ impl Step<'_> {
 
     fn submit(&mut self, publish: Publish) -> Result<String, BrokerError> {
         let plan = self.plan(&publish)?;
-        let Publish { message, routing, trace } = publish;
+        let Publish { message, routing, trace, .. } = publish;
         let task_id = message.task_id.clone();
         let timestamp = payload::timestamp(self.now_ms);
         let submitted = |message: Message, metadata, target: &str, queue: &str, parent: &str| {
@@ -177,7 +188,7 @@ impl Step<'_> {
             return Err(BrokerError::invalid("`metadata.deadline` is in the past"));
         }
         let max_attempts = payload::max_attempts(message.metadata.as_ref())?.unwrap_or(options.max_attempts);
-        let queue = payload::text(message.metadata.as_ref(), "queue").unwrap_or_default().to_owned();
+        let queue = payload::queue(message.metadata.as_ref())?;
         check_length("metadata.queue", &queue)?;
         let mut plan = Plan {
             targets: Vec::new(),

@@ -2,12 +2,12 @@
 
 use super::Checker;
 use super::want::ExpectedType;
+use crate::advice;
 use crate::ast::{Expr, ItemKind, Name};
 use crate::check::items::Declared;
 use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
 use crate::declaration::Builtin;
 use crate::diagnostic::nearest;
-use crate::foreign;
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
             );
         }
         if missing == members.len() {
-            self.no_member(&asked, at, name);
+            self.no_member(&asked, at, name, false);
             return Type::Any;
         }
         // What is nil or has no such key has no value there.
@@ -199,10 +199,8 @@ impl<'a> Checker<'a> {
                 names.extend(self.world.registry.module(module).map(|row| row.name.to_owned()));
             }
         }
-        if let Some(word) = foreign::methods(name).iter().find(|word| names.iter().any(|n| n == *word)) {
-            return Some((*word).to_owned());
-        }
-        nearest(name, names.iter().map(String::as_str)).map(str::to_owned)
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        advice::near_member(name, &names).map(str::to_owned)
     }
 
     /// The path of a key that is in a dict inside of one that a builtin hands over: `payload.path` where `path` was written.

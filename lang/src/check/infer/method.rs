@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
             CalledMember::Value(ty) => self.value_call(&ty, &name.text, name.span, args, span),
             CalledMember::Missing => {
                 self.unknown_arguments(args);
-                self.no_member(receiver, object.span, name);
+                self.no_member(receiver, object.span, name, true);
                 Type::Any
             }
             CalledMember::Unknown => {
@@ -221,7 +221,7 @@ impl<'a> Checker<'a> {
             result = join(result, one);
         }
         if missing == members.len() {
-            self.no_member(receiver, object.span, name);
+            self.no_member(receiver, object.span, name, true);
             return Type::Any;
         }
         result

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::want::DemandOrigin;
+use crate::advice::{self, Subject};
 use crate::ast::{BinaryOp, Expr, ListItem, Name};
 use crate::check::CheckCode;
 use crate::check::messages::without_extra;
@@ -84,9 +85,9 @@ impl Checker<'_> {
 
     /// A function that needs more arguments than it will be called with.
     fn callback_arity(&mut self, at: Span, min: usize, given: usize, why: DemandOrigin) {
-        let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
-        let message = format!("this function takes {}, but will be called with {given}", plural(min));
-        let d = Diagnostic::new(CheckCode::Arity, message).label(self.source, at, format!("takes {}", plural(min)));
+        let takes = advice::arguments(min);
+        let message = format!("this function takes {takes}, but will be called with {given}");
+        let d = Diagnostic::new(CheckCode::Arity, message).label(self.source, at, format!("takes {takes}"));
         let d = self.with_origin(d, why, "");
         self.raises(d);
     }
@@ -98,7 +99,7 @@ impl Checker<'_> {
             DemandOrigin::Returns(span) => d.label(self.source, span, format!("the function declares {asked}")),
             DemandOrigin::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
             DemandOrigin::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
-            DemandOrigin::Builtin(sig) => d.note(format!("its signature is `{sig}`")),
+            DemandOrigin::Builtin(sig) => d.note(advice::signature(sig)),
             DemandOrigin::Declared(_) | DemandOrigin::Implicit => d,
         }
     }
@@ -176,23 +177,13 @@ impl Checker<'_> {
         if args.iter().any(|a| a.spread) || (given >= min && max.is_none_or(|max| given <= max)) {
             return;
         }
-        let plural = |n: usize| if n == 1 { "1 argument".to_owned() } else { format!("{n} arguments") };
-        let takes = match max {
-            None => format!("at least {}", plural(min)),
-            Some(max) if max == min => plural(min),
-            Some(max) => format!("{min} to {}", plural(max)),
-        };
-        let was = if given == 1 { "was" } else { "were" };
         let name = if name.is_empty() { "this function".to_owned() } else { format!("`{name}`") };
-        let mut d = Diagnostic::new(CheckCode::Arity, format!("{name} takes {takes}, but {given} {was} given")).label(
-            self.source,
-            span,
-            "called here",
-        );
+        let message = advice::arity(&name, min, max, given);
+        let mut d = Diagnostic::new(CheckCode::Arity, message).label(self.source, span, "called here");
         if let Some(span) = declared {
             d = d.label(self.source, span, "declared here");
         } else if let Some(row) = row {
-            d = d.help(format!("its signature is `{}`", row.sig));
+            d = d.help(advice::signature(row.sig));
         }
         let values: Vec<Span> = args.iter().map(|arg| arg.value.span).collect();
         let kept = max.unwrap_or(usize::MAX);
@@ -208,16 +199,15 @@ impl Checker<'_> {
             right,
         );
         let text = |ty: &Type| matches!(ty, Type::Str | Type::Text(_));
-        if op == BinaryOp::Add && (text(a) || text(b)) {
-            d = d.help("convert the value with `\"…${value}\"` or `to_string(value)`");
+        let help = advice::operator(op, a.subject(), b.subject());
+        if let Some(help) = help {
+            d = d.help(help);
+        }
+        if help == Some(advice::CONVERT) {
             let (value, value_at) = if text(a) { (b, b_at) } else { (a, a_at) };
             if !(matches!(value, Type::Nil) || text(a) && text(b)) {
                 d = d.fix_by(Applicability::Safe, self.joined(a_at, b_at, value_at));
             }
-        } else if matches!(a, Type::Nil) || matches!(b, Type::Nil) {
-            d = d.help("one operand is nil: replace it with `??` first");
-        } else if op == BinaryOp::Mul && matches!(b, Type::Str | Type::Text(_)) && *a == Type::Int {
-            d = d.help("write the string first: `\"ab\" * 3`");
         }
         self.raises(d);
     }
@@ -266,12 +256,12 @@ impl Checker<'_> {
         self.say(d);
     }
 
-    pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name) {
+    pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name, called: bool) {
         let described = holder.described_value();
         if *holder == Type::Nil {
             let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
                 .label(self.source, at, "this is nil")
-                .help(format!("use `?.{}` if it may be nil", name.text));
+                .help(advice::member_of_nil(&name.text, called));
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
@@ -282,9 +272,17 @@ impl Checker<'_> {
         );
         if self.is_method_of(holder, &name.text) {
             let call = Edit::insert(name.span.end, "()");
-            d = d.help(format!("call the method: `.{}()`", name.text)).fix_by(Applicability::Safe, vec![call]);
-        } else if let Some(near) = self.near_member(holder, &name.text) {
-            d = d.did_you_mean(name.span, &near, Applicability::of_name(&name.text));
+            d = d.help(advice::uncalled(&name.text)).fix_by(Applicability::Safe, vec![call]);
+        } else {
+            if let Some(near) = self.near_member(holder, &name.text) {
+                d = d.did_you_mean(name.span, &near, Applicability::of_name(&name.text));
+            }
+            if self.world.registry.find("", &name.text).is_some_and(|row| row.arity.takes_any()) {
+                d = d.help(advice::function(&name.text));
+            }
+            if let Some(help) = advice::stand_in(holder.subject()) {
+                d = d.help(help);
+            }
         }
         self.raises(d);
     }
@@ -346,7 +344,10 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
-        let d = if *ty == Type::Nil { d.help("use `?[…]` if it may be nil") } else { d };
+        let d = match advice::indexed(ty.subject()) {
+            Some(help) => d.help(help),
+            None => d,
+        };
         let opens = self.source.text().get(at.range().end..).is_some_and(|rest| rest.starts_with('['));
         let d = if *ty == Type::Nil && opens {
             d.fix_by(Applicability::Unsafe, vec![Edit::insert(at.end, "?")])
@@ -376,6 +377,10 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
+        let d = match advice::stand_in(ty.subject()) {
+            Some(help) => d.help(help),
+            None => d,
+        };
         self.raises(d);
     }
 
@@ -386,18 +391,17 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
+        let subject = if number.is_some() { Subject::Int(number) } else { ty.subject() };
+        if let Some(help) = advice::iterated(subject) {
+            d = d.help(help);
+        }
         if let Some(n) = number {
-            d = d.help(format!("to repeat {n} times, use `0 to {n} exclusive`")).fix(at, format!("0 to {n} exclusive"));
+            d = d.fix(at, format!("0 to {n} exclusive"));
         } else if *ty == Type::Int {
-            d = d.help("to repeat n times, use `0 to n exclusive`");
             let written = self.source.slice(at);
             if written.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
                 d = d.fix(at, format!("0 to {written} exclusive"));
             }
-        } else if matches!(ty, Type::Fn(_)) {
-            d = d.help("call the function to iterate over its result");
-        } else if *ty == Type::Nil {
-            d = d.help("use `?? []` if it may be nil");
         }
         self.raises(d);
     }
@@ -410,6 +414,10 @@ impl Checker<'_> {
             at,
             format!("this is {described}"),
         );
+        let d = match advice::called(ty.subject()) {
+            Some(help) => d.help(help),
+            None => d,
+        };
         let called = self.source.text().get(at.range().end..).is_some_and(|rest| rest.starts_with("()"));
         let d = if called { d.unsafe_fix(Span::new(at.end, at.end + 2), "") } else { d };
         self.raises(d);
@@ -419,7 +427,7 @@ impl Checker<'_> {
         let described = ty.described_value();
         let d = Diagnostic::new(CheckCode::Operator, format!("`{operator}` requires a Result, found {described}"))
             .label(self.source, at, format!("this is {described}"))
-            .help("`Ok(v)`, `Err(e)` and `try { … }` return a Result");
+            .help(advice::RESULTS);
         self.raises(d);
     }
 

@@ -1,6 +1,7 @@
 //! Kinds of value that a type allows, for operators and methods.
 
 use super::{NamedKind, Type};
+use crate::advice::Subject;
 use crate::builtin_type::{Kind, Tag};
 
 /// A set of kinds.
@@ -53,6 +54,18 @@ impl Type {
             Self::Result(_) => Kind::Result,
             Self::Fn(_) | Self::Named(_) | Self::Param(_) | Self::Union(_) => return None,
         })
+    }
+
+    /// Returns its kind as far as help about its values depends on it.
+    pub(in crate::check) const fn subject(&self) -> Subject {
+        match self {
+            Self::Nil => Subject::Nil,
+            Self::Int => Subject::Int(None),
+            Self::Str | Self::Text(_) => Subject::Text,
+            Self::Fn(_) => Subject::Function,
+            Self::Result(_) => Subject::Result,
+            _ => Subject::Other,
+        }
     }
 
     /// The kinds of value that it allows.

@@ -50,7 +50,7 @@ pub(crate) async fn with_retries<T>(
         let Some(wait) = wait else { return Err(call_error(after(error, tried))) };
         let until = scope.clock.now_ms().saturating_add(wait);
         stoppable(scope, scope.clock.sleep_until(until)).await.map_err(call_error)?;
-        live(Delta::Restart);
+        live(Delta::Restart { why: &error.message });
     }
 }
 

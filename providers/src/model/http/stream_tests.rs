@@ -56,7 +56,12 @@ async fn ask_for(acts: Vec<Act>, request: Request) -> ReportedDeltas {
     let (base, requests) = server(acts).await;
     let place = TestSession::new();
     let deltas = RefCell::new(Vec::new());
-    let live = |delta: Delta<'_>| deltas.borrow_mut().push(format!("{delta:?}"));
+    let live = |delta: Delta<'_>| {
+        deltas.borrow_mut().push(match delta {
+            Delta::Restart { .. } => "Restart".to_owned(),
+            other => format!("{other:?}"),
+        });
+    };
     let outcome = routes(&base, &[]).call(place.turn(), &request, &live).get().await;
     let slept = place.clock.slept.borrow().clone();
     ReportedDeltas { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }

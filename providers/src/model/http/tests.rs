@@ -131,7 +131,12 @@ async fn a_server_error_is_tried_again() {
     let reply = routes(&base, &[]).call(place.turn(), &request(), &live).get().await.unwrap();
     assert_eq!(reply.text.as_ref(), "hello");
     assert_eq!(*place.clock.slept.borrow(), waits(1));
-    assert_eq!(*restarts.borrow(), ["Restart", "Text(\"hello\")"]);
+    let told = restarts.borrow();
+    assert!(
+        told[0].starts_with("Restart { why: \"") && told[0].contains("answered 500 Internal Server Error"),
+        "{told:?}"
+    );
+    assert_eq!(told[1..], ["Text(\"hello\")"]);
     let first = requests.recv().unwrap();
     assert!(first.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{first}");
     assert!(first.ends_with(r#"{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}]}"#), "{first}");

@@ -486,3 +486,15 @@ fn the_end_of_a_turn_does_not_repeat_what_its_tools_gave() {
     let event = HookEvent::PostAgentTurn { iteration: 1, has_tool_calls: true, tool_results: &rows, text: &text };
     assert!(fire(&GroundedReview, &event, &Data::Nil).unwrap().is_empty());
 }
+
+#[test]
+fn what_fails_because_the_run_ends_is_no_finding() {
+    let call = ToolCall::new("c1", "stop", Data::empty_dict());
+    let result = ToolResult { text: "stopped: exit(0)".into(), truncated: false, ok: false, value: Data::Nil };
+    let event = HookEvent::PostToolUse { call: &call, result: &result, iteration: 1 };
+    let place = TestSession::new();
+    let fired = || block_on(GroundedReview.evaluate(place.turn(), &event, &Data::Nil).get()).unwrap();
+    assert_eq!(fired().len(), 1, "a tool's own words prove nothing");
+    place.scope.cancel.cancel("exit(0)");
+    assert_eq!(fired(), Vec::new());
+}

@@ -11,9 +11,10 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::event_log::{LogError, Record, RecordFilter};
 
 use super::SqliteOptions;
-use super::open::{failed, for_reading};
+use super::open::{failed, for_reading, for_reading_alone};
 use super::progress;
 use super::row::{decode, number, stored};
+use super::schema::GRANTS;
 
 mod of_runs;
 
@@ -56,12 +57,17 @@ impl LogFile {
     /// # Errors
     /// Fails if the file does not exist, cannot be opened, is not an event log, or has a later version.
     pub fn open(path: impl Into<PathBuf>) -> Result<LogFile, LogError> {
-        LogFile::open_beside(&path.into().into(), SqliteOptions::default().lock_timeout)
+        let (path, timeout) = (path.into().into(), SqliteOptions::default().lock_timeout);
+        Ok(LogFile::of(for_reading_alone(&path, timeout)?, &path, timeout))
     }
 
+    /// Opens a log that this process also writes to.
     pub(super) fn open_beside(path: &Arc<Path>, timeout: Duration) -> Result<LogFile, LogError> {
-        let connection = for_reading(path, timeout)?;
-        Ok(LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() })
+        Ok(LogFile::of(for_reading(path, timeout)?, path, timeout))
+    }
+
+    fn of(connection: Connection, path: &Arc<Path>, timeout: Duration) -> LogFile {
+        LogFile { connection, path: path.clone(), timeout, topics: RefCell::default() }
     }
 
     /// Returns the id of the last record of a topic; `None` if the topic is empty.
@@ -205,13 +211,24 @@ impl LogFile {
     }
 }
 
-/// Returns the cursor before the oldest kept record.
+/// Returns the cursor before the oldest kept record. Records that cannot be deleted may precede the deleted ones, so those
+/// before a gap do not count.
 fn kept_behind(snapshot: &Connection) -> rusqlite::Result<u64> {
-    let mut first = snapshot.prepare_cached("SELECT min(cursor) FROM records")?;
-    match first.query_row([], |row| row.get::<_, Option<i64>>(0))? {
-        Some(first) => Ok(u64::try_from(first).unwrap_or(0).saturating_sub(1)),
-        None => last(snapshot),
+    let sql = format!("SELECT cursor FROM records WHERE kind NOT IN ({GRANTS}) ORDER BY cursor LIMIT 1");
+    let first: Option<i64> = snapshot.prepare_cached(&sql)?.query_row([], |row| row.get(0)).optional()?;
+    let mut kept = match first {
+        Some(first) => first,
+        None => i64::try_from(last(snapshot)?).unwrap_or(i64::MAX).saturating_add(1),
+    };
+    let mut before = snapshot.prepare_cached("SELECT cursor FROM records WHERE cursor < ? ORDER BY cursor DESC")?;
+    let mut rows = before.query([kept])?;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(0)? != kept - 1 {
+            break;
+        }
+        kept -= 1;
     }
+    Ok(u64::try_from(kept).unwrap_or(0).saturating_sub(1))
 }
 
 /// Returns the last assigned cursor.

@@ -47,14 +47,32 @@ pub(super) fn for_writing(path: &Arc<Path>, options: &SqliteOptions) -> Result<C
     Ok(connection)
 }
 
-/// Opens a connection for reading only.
+/// Opens a connection for reading only, of a process that may also write.
 pub(super) fn for_reading(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
+    reading(path, OpenFlags::SQLITE_OPEN_READ_ONLY, timeout)
+}
+
+/// Opens a connection for reading only that leaves no files beside the log.
+///
+/// Every reader makes the index of the write-ahead log and an empty log if there are none. Only a connection that may write
+/// removes them when it is the last one. Where a log is there already, other processes write, or one was killed: then nothing is
+/// cleaned up, since that would move records into the file.
+pub(super) fn for_reading_alone(path: &Arc<Path>, timeout: Duration) -> Result<Connection, LogError> {
+    let in_use = ["-wal", "-journal"].iter().any(|suffix| beside(path, suffix).exists());
+    if in_use {
+        return for_reading(path, timeout);
+    }
+    let connection = reading(path, OpenFlags::SQLITE_OPEN_READ_WRITE, timeout)?;
+    connection.pragma_update(None, "query_only", true).map_err(|error| failed(path, &error, timeout))?;
+    Ok(connection)
+}
+
+fn reading(path: &Arc<Path>, access: OpenFlags, timeout: Duration) -> Result<Connection, LogError> {
     if !path.exists() {
         return Err(cannot(path, "the file does not exist"));
     }
     refuse_early(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = connect(path, flags, timeout)?;
+    let connection = connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, timeout)?;
     match schema::look(&connection, path, timeout) {
         Ok(FoundLayout::Latest | FoundLayout::Earlier) => Ok(connection),
         Ok(FoundLayout::Empty) => Err(LogError::Foreign { path: path.clone(), what: "the file is empty".to_owned() }),

@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::event_log::reservation::ReservationStore;
 use crate::event_log::{LogError, LogReservation, NewRecord, RecordPosition};
+use crate::failures::{FailedOperation, report};
 
 /// Maximum number of records that wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
@@ -260,7 +261,8 @@ impl WriteQueue {
     ) -> u64 {
         state.appended += 1;
         let ticket = state.appended;
-        if state.ended.is_none() && weight > NewRecord::MOST {
+        let was_open = state.ended.is_none();
+        if was_open && weight > NewRecord::MOST {
             state.ended = Some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
         }
         if state.ended.is_none() && state.is_full(weight) {
@@ -268,6 +270,10 @@ impl WriteQueue {
         }
         if let Some(why) = &state.ended {
             let why = state.as_lost(why);
+            if was_open {
+                let message = format_args!("the event log has ended: {why}; {}", why.help());
+                report(FailedOperation::Write, "event log ended", message);
+            }
             if let Some(reply) = reply {
                 answer(&reply, Err(why));
             }

@@ -63,6 +63,24 @@ const RUN_ID_COLUMN: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
+/// An object that files of the latest layout may contain: in a log with channels, it keeps the records that say who may do
+/// what when people delete old ones. Such a record is an enrolment, a revocation, or the opening of a session for an
+/// account. Connections of ours run no triggers.
+const KEEP_GRANTS: &str = "
+    CREATE TRIGGER IF NOT EXISTS keep_grants BEFORE DELETE ON records
+        WHEN OLD.kind IN ('channel.enrolled', 'channel.revoked')
+            OR OLD.kind = 'channel.action' AND instr(OLD.payload, '\"account_ref\"') > 0
+        BEGIN SELECT RAISE(IGNORE); END;
+";
+
+/// The kinds of records that [`keep_grants`] keeps, as a list of SQL.
+pub(super) const GRANTS: &str = "'channel.enrolled', 'channel.revoked', 'channel.action'";
+
+/// Lets a file keep the records that say who may do what.
+pub(super) fn keep_grants(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(KEEP_GRANTS)
+}
+
 /// Migrations from each layout to the next.
 static MIGRATIONS: LazyLock<Migrations<'static>> =
     LazyLock::new(|| Migrations::new(vec![M::up(TABLES), M::up(RUN_ID_COLUMN)]));
@@ -121,6 +139,7 @@ fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<Str
             model.execute_batch(INDEXES_OF_LAYOUT_1)?;
             if is_latest {
                 model.execute_batch(RUN_ID_COLUMN)?;
+                keep_grants(&model)?;
             }
             let found = objects(&model)?.into_iter().map(|(_, text)| text).collect();
             known.get_or_init(|| found)

@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::event_log::{LogError, RecordPosition};
+use crate::failures::{FailedOperation, report};
 
 use super::SqliteOptions;
 use super::commit::{commit, trim};
@@ -115,6 +116,7 @@ impl Writer {
     }
 
     fn give_back(&mut self, error: LogError) {
+        report(FailedOperation::Write, error.code().as_str(), format_args!("{error}; {}", error.help()));
         self.pending.retain(|item| match &item.reply {
             Some(reply) => {
                 answer(reply, Err(error.clone()));

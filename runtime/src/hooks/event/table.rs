@@ -275,7 +275,7 @@ mod tests {
             HookEvent::FileEdited { path: &text, metadata: &data },
             HookEvent::SessionError { error: &data },
             HookEvent::SessionIdle { iteration, wake_interval_ms: 1 },
-            HookEvent::ModelDelta { iteration, delta: Delta::Restart },
+            HookEvent::ModelDelta { iteration, delta: Delta::Restart { why: "" } },
             HookEvent::LoopCheckpoint {
                 session_id: &text,
                 iteration,

@@ -31,7 +31,7 @@ fn step() -> impl Strategy<Value = PrefixStep> {
         3 => (any::<bool>(), 0..4u8).prop_map(|(user, text)| PrefixStep::Say(user, text)),
         1 => (0..4u8).prop_map(PrefixStep::Rewrite),
         1 => Just(PrefixStep::Drop),
-        6 => (any::<bool>(), 0..5u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
+        6 => (any::<bool>(), 0..6u8, prop::collection::vec(0..3u8, 0..3), 0..4u8, any::<bool>())
             .prop_map(|(tail, slot, texts, system, tools)| PrefixStep::Send { tail, slot, texts, system, tools }),
     ]
 }
@@ -76,6 +76,18 @@ proptest! {
                             };
                             rendered.anchored = (1..).zip(texts).map(anchored).collect();
                         }
+                        4 => {
+                            rendered.placement = Placement::Tail;
+                            let slots = [RenderedRole::Native, RenderedRole::UserBlock, RenderedRole::Developer];
+                            let anchored = |(nth, text): (usize, &Arc<str>)| {
+                                let (id, after, slot) = (text.clone(), messages.len().max(1), slots[(nth + texts.len()) % 3]);
+                                AnchoredReminder { id, after, slot, text: text.clone() }
+                            };
+                            rendered.anchored = texts.iter().enumerate().map(anchored).collect();
+                            let block = |text: &Arc<str>| UserBlock { text: text.clone(), cache_control: false };
+                            rendered.user_blocks = texts.iter().skip(usize::from(tail)).map(block).collect();
+                            rendered.native = texts.iter().skip(1 + usize::from(!tail)).cloned().collect();
+                        }
                         _ => rendered.user_blocks = texts.into_iter().map(|text| UserBlock { text, cache_control: tail }).collect(),
                     }
                     let request = Request {
@@ -115,4 +127,42 @@ fn a_tail_shares_the_conversation_where_system_text_shares_nothing_of_it() {
         send("second", &mut request).shared.unwrap()
     };
     assert!(shared(true) > 1_000 && shared(false) < 100, "{} {}", shared(true), shared(false));
+}
+
+#[test]
+fn a_reminder_in_the_conversation_is_cached_if_the_requests_share_its_bytes() {
+    let cached = |slot: RenderedRole| {
+        let stays: Arc<str> = "stays".into();
+        let (mut meter, mut request) = (PrefixMeter::default(), Request::default());
+        request.messages.push_back(Arc::new(Message::user("do it")));
+        let mut send = |blocks: &[&str], request: &mut Request| {
+            let anchored = AnchoredReminder { id: "a".into(), after: 1, slot, text: stays.clone() };
+            let fired = RenderedReminder {
+                id: "a".into(),
+                rendered_role: slot,
+                source: crate::reminder::ReminderSource::Hook,
+                text: stays.clone(),
+                choice: None,
+            };
+            let block = |text: &&str| UserBlock { text: (*text).into(), cache_control: false };
+            request.reminders = Arc::new(Rendered {
+                placement: Placement::Tail,
+                anchored: vec![anchored],
+                fired: vec![fired],
+                user_blocks: blocks.iter().map(block).collect(),
+                is_cached: true,
+                ..Rendered::default()
+            });
+            meter.measure(request)
+        };
+        assert!(send(&["once"], &mut request).cached.is_empty());
+        request.messages.push_back(Arc::new(Message::assistant("yes", Vec::new())));
+        let second = send(&[], &mut request).cached;
+        request.messages.push_back(Arc::new(Message::user("go on")));
+        (second, send(&[], &mut request).cached)
+    };
+    // The first request had the block before the vendor's own message, and after the block of the message it is in.
+    assert_eq!(cached(RenderedRole::Native), (vec![false], vec![true]));
+    assert_eq!(cached(RenderedRole::UserBlock), (vec![true], vec![true]));
+    assert_eq!(cached(RenderedRole::Developer), (vec![true], vec![true]));
 }

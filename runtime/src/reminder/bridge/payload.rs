@@ -90,6 +90,12 @@ impl MessagePayload {
         },
     };
 
+    /// Returns whether a key is one of the parameters.
+    #[must_use]
+    pub fn is_key(key: &str) -> bool {
+        (Self::KNOWN.name_of)(key).is_some()
+    }
+
     /// Reads the parameters: `content` (or `text`), `mode?`, `_meta?`. An unknown key is 001, all else 002.
     pub fn from_data(params: &Data) -> Result<MessagePayload, ReminderError> {
         let given = GivenParameters::of(params, &Self::KNOWN, "an injected message must be an object with `content`")?;

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::reminder::{Priority, Refresh, Reminder, ReminderRules, policy};
-use crate::transcript::{KeyFirings, Transcript, body_hash};
+use crate::transcript::{KeyFirings, Transcript, WaitMark, body_hash};
 
 use super::{DeferReason, Deferral, DropReason, ExpireReason, LifecycleRecord, remove};
 
@@ -66,7 +66,7 @@ pub struct Selection {
 
 /// The wait of a reminder up to the next prompt.
 struct LastWait {
-    /// Number of prompts in a row that had no room for it.
+    /// Number of prompts in a row that had no room for a reminder of its key.
     deferrals: u32,
     /// The reason why the last prompt left it out.
     reason: Option<DeferReason>,
@@ -86,8 +86,9 @@ pub fn needs_selection(transcript: &Transcript, budget: Option<u64>) -> bool {
 
 /// Selects the reminders of the next prompt. Ends those whose rules are used up or whose `until` holds.
 ///
-/// With a budget, `critical` reminders and those that a policy forces are always shown. The others are taken by rank, which is their priority raised
-/// by one step for every [`DEFERRALS_PER_STEP`] prompts in a row that had no room for them; of equal rank, by the number
+/// With a budget, `critical` reminders and those that a policy forces are always shown. The others are taken by rank,
+/// which is their priority raised by one step for every [`DEFERRALS_PER_STEP`] prompts in a row that had no room for their
+/// keys; of equal rank, by the number
 /// of these prompts, then by age. One that does not fit is left out and the next is tried. The first is shown even if
 /// it does not fit once its rank exceeds `high`, so every reminder is shown some time.
 pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection {
@@ -96,62 +97,54 @@ pub fn select(transcript: &mut Transcript, input: &SelectInput<'_>) -> Selection
     let prompt = transcript.next_prompt();
     let mut waiting = Vec::new();
     let mut shown = Vec::with_capacity(transcript.pending_count());
-    let mut waits = Vec::with_capacity(transcript.pending_count());
+    let mut last_waits = Vec::with_capacity(transcript.pending_count());
     for pending in transcript.pending() {
         let reminder = &pending.reminder;
-        let firing = transcript.firing(reminder);
+        let mark = transcript.wait_mark(reminder);
+        let is_counted = reminder.rules.is_some() || mark.is_some();
+        let firing = if is_counted { transcript.firing(reminder) } else { KeyFirings::default() };
+        let waits = mark.and_then(WaitMark::reason);
         let (body, choice) = body_for(reminder, firing.times, input.model);
         let held = reminder.rules.as_ref().and_then(|rules| {
             let verdict = input.verdicts.iter().find(|(id, _)| *id == reminder.id).map(|(_, verdict)| *verdict);
-            held_by_rules(rules, &firing, verdict, prompt, &body)
+            // A call that evaluates no conditions goes by their last results.
+            let is_hidden = match verdict {
+                Some(verdict) => verdict == ConditionVerdict::Hidden,
+                None => waits == Some(DeferReason::When),
+            };
+            if is_hidden { Some(DeferReason::When) } else { held_by_counts(rules, &firing, prompt, &body) }
         });
         match held {
-            // Nothing changes, unless one before it changes the entry of the key that both have.
-            Some(reason) if waiting.is_empty() && firing.waits == Some(reason) => {}
+            Some(reason) if waits == Some(reason) => {}
             Some(reason) => waiting.push((reminder.clone(), reason, None)),
             None => {
                 shown.push(SelectedReminder { reminder: reminder.clone(), body, choice });
-                waits.push(LastWait { deferrals: firing.deferrals, reason: firing.waits });
+                last_waits.push(LastWait { deferrals: firing.deferrals, reason: waits });
             }
         }
     }
-    let outranked = input.budget.map(|budget| over_budget(&shown, &waits, budget)).unwrap_or_default();
+    let outranked = input.budget.map(|budget| over_budget(&shown, &last_waits, budget)).unwrap_or_default();
     if !outranked.is_empty() {
-        let (mut outranked, mut waits) = (outranked.into_iter().peekable(), waits.iter().enumerate());
+        let (mut outranked, mut waits) = (outranked.into_iter().peekable(), last_waits.iter().enumerate());
         shown.retain(|selected| {
             let Some((place, last)) = waits.next() else { return true };
             let Some((_, by)) = outranked.next_if(|(out, _)| *out == place) else { return true };
-            if !waiting.is_empty() || last.reason != Some(DeferReason::Budget) {
+            if last.reason != Some(DeferReason::Budget) {
                 waiting.push((selected.reminder.clone(), DeferReason::Budget, by));
             }
             false
         });
     }
     for (reminder, reason, outranked_by) in waiting {
-        if transcript.note_waiting(&reminder, reason) {
-            let deferral = Deferral { reminder_id: reminder.id.clone(), reason, outranked_by };
-            records.push(LifecycleRecord::Deferred(Box::new(deferral)));
-        }
+        transcript.note_waiting(&reminder, reason);
+        let deferral = Deferral { reminder_id: reminder.id.clone(), reason, outranked_by };
+        records.push(LifecycleRecord::Deferred(Box::new(deferral)));
     }
     Selection { shown, records }
 }
 
-/// Returns the reason why the rules of a reminder keep it out of a prompt.
-fn held_by_rules(
-    rules: &ReminderRules,
-    firing: &KeyFirings,
-    verdict: Option<ConditionVerdict>,
-    prompt: u64,
-    body: &str,
-) -> Option<DeferReason> {
-    // A call that evaluates no conditions goes by their last results.
-    let is_hidden = match verdict {
-        Some(verdict) => verdict == ConditionVerdict::Hidden,
-        None => firing.waits == Some(DeferReason::When),
-    };
-    if is_hidden {
-        return Some(DeferReason::When);
-    }
+/// Returns the reason why the firings of a key keep a reminder out of a prompt.
+fn held_by_counts(rules: &ReminderRules, firing: &KeyFirings, prompt: u64, body: &str) -> Option<DeferReason> {
     if firing.times == 0 {
         return None;
     }

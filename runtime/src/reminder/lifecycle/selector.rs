@@ -80,23 +80,22 @@ pub fn clear(transcript: &mut Transcript, selector: &Selector) -> Vec<LifecycleR
         (None, None) => transcript.slots_where(|pending| selector.matches(pending)),
     };
     meant.retain(|slot| transcript.pending_at(*slot).is_some_and(|pending| selector.matches(pending)));
-    forget_firings(transcript, selector, &meant);
-    remove(transcript, meant, |pending| LifecycleRecord::Expired {
+    let keys = cleared_keys(transcript, selector, &meant);
+    let records = remove(transcript, meant, |pending| LifecycleRecord::Expired {
         reminder_id: pending.reminder.id.clone(),
         reason: ExpireReason::Cleared,
         ttl_turns_before: None,
-    })
+    });
+    // The removal has counted their last prompts.
+    keys.iter().for_each(|key| transcript.forget_firing(key));
+    records
 }
 
-/// Starts the count of the cleared keys over, also of a key whose reminder has ended already.
-fn forget_firings(transcript: &mut Transcript, selector: &Selector, meant: &[u32]) {
-    if !transcript.counts_firings() {
-        return;
-    }
-    let keys = meant.iter().filter_map(|slot| transcript.pending_at(*slot)?.reminder.dedupe_key.clone());
-    let keys: Vec<Arc<str>> = match selector {
+/// Returns the keys whose counts start over: those of the cleared reminders, and a selected key even if its reminder
+/// has ended already.
+fn cleared_keys(transcript: &Transcript, selector: &Selector, meant: &[u32]) -> Vec<Arc<str>> {
+    match selector {
         Selector { id: None, tag: None, dedupe_key: Some(key) } => vec![key.clone()],
-        _ => keys.collect(),
-    };
-    keys.iter().for_each(|key| transcript.forget_firing(key));
+        _ => meant.iter().filter_map(|slot| transcript.pending_at(*slot)?.reminder.dedupe_key.clone()).collect(),
+    }
 }

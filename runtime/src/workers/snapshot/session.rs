@@ -12,7 +12,7 @@ use crate::reminder::Reminder;
 use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, Queue};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleKind, LifecycleRecord};
 use crate::session::{Conversation, ConversationJournal, Session, SessionState};
-use crate::transcript::{EventDetail, StoredFirings, Transcript, TranscriptEvent};
+use crate::transcript::{EventDetail, FiringsStep, StoredFirings, Transcript, TranscriptEvent};
 
 use super::SnapshotError;
 
@@ -142,9 +142,8 @@ pub(super) struct SessionStep {
     changes: Vec<StoredChange>,
     #[serde(default, skip_serializing_if = "EventsStep::is_empty")]
     events: EventsStep,
-    /// The firings of the reminders with rules, if there are some.
-    #[serde(default, skip_serializing_if = "StoredFirings::is_empty")]
-    firings: StoredFirings,
+    #[serde(default, skip_serializing_if = "FiringsStep::is_empty")]
+    firings: FiringsStep,
 }
 
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
@@ -266,7 +265,7 @@ impl WrittenSession {
                 child_ids: (state.child_ids != self.child_ids).then(|| state.child_ids.clone()),
                 changes: changes.collect(),
                 events: EventsStep::between(&self.transcript, &state.transcript),
-                firings: state.transcript.stored_firings(),
+                firings: state.transcript.stored_firings().changes_since(&self.transcript.stored_firings()),
             };
             self.transcript = state.transcript.clone();
             self.child_ids.clone_from(&state.child_ids);
@@ -304,7 +303,7 @@ impl<'a> SteppedSession<'a> {
             }
         }
         events.apply(&mut self.stored.transcript.events)?;
-        self.stored.transcript.firings = firings;
+        self.stored.transcript.firings.apply(firings);
         (self.stored.turns, self.stored.ids, self.stored.queue_ids) = (turns, ids, queue_ids);
         if let Some(queue) = queue {
             self.stored.queue = queue;

@@ -5,7 +5,7 @@ use runtime::data::Data;
 use stdlib::{Agent, Skill};
 
 use super::AgentCard;
-use crate::a2a::extension::REMINDERS;
+use crate::a2a::extension::{NOTIFICATIONS, REMINDERS};
 
 /// The default input and output media types: text and data.
 pub(super) const MODES: [&str; 2] = ["text/plain", "application/json"];
@@ -83,11 +83,14 @@ fn capabilities(card: &AgentCard, version: Option<Version>, rfc: bool) -> Data {
         ("uri", Data::from(REMINDERS)),
         ("description", "System reminders: inject them into a task, and receive their events on its streams.".into()),
         ("required", false.into()),
-        ("params", card.reminders.clone()),
+        ("params", card.reminders.clone().with("notifications", NOTIFICATIONS.into())),
     ]);
     data.set("extensions", Data::list([extension]));
     if rfc {
+        // The draft's place, and the one of implementations before it.
         data.set("reminders", card.reminders.clone());
+        let harn = Data::dict([("reminders", card.reminders.clone())]);
+        data.set("_meta", Data::dict([("harn", harn)]));
     }
     data
 }

@@ -37,7 +37,7 @@ fn each_version_gets_its_own_members_and_no_other() {
         "uri": "urn:harn:ext:reminders:1",
         "description": "System reminders: inject them into a task, and receive their events on its streams.",
         "required": false,
-        "params": {"inject": true},
+        "params": {"inject": true, "notifications": "urn:harn:ext:reminders:1#notifications"},
     }]);
     let url = "http://127.0.0.1:8080/";
     let interface = |version: &str| json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": version});
@@ -96,13 +96,27 @@ fn without_a_token_none_is_asked_for() {
 }
 
 #[test]
-fn the_drafts_own_member_is_there_only_for_those_who_ask() {
+fn the_drafts_own_members_are_on_the_default_card_and_on_others_for_those_who_ask() {
+    let of_draft = |card: &AgentCard, version, asked| {
+        let capabilities = shown(card, version, asked)["capabilities"].clone();
+        let places = [&capabilities["reminders"], &capabilities["_meta"]["harn"]["reminders"]];
+        assert_eq!(places[0], places[1], "both or none");
+        places[0].clone()
+    };
+    let capability = json!({"inject": true});
+    let (usual, strict) = (card(false), AgentCard { usual: Some(Version::V1_0), ..card(false) });
+    let always = AgentCard { always_rfc: true, ..card(false) };
+    assert_eq!(of_draft(&usual, None, false), capability);
+    assert_eq!(of_draft(&strict, None, false), Value::Null);
     for version in [None, Some(Version::V1_0), Some(Version::V0_3)] {
-        assert!(shown(&card(false), version, false)["capabilities"].get("reminders").is_none());
-        assert_eq!(shown(&card(false), version, true)["capabilities"]["reminders"], json!({"inject": true}));
-        let always = AgentCard { always_rfc: true, ..card(false) };
-        assert_eq!(shown(&always, version, false)["capabilities"]["reminders"], json!({"inject": true}));
+        assert_eq!(of_draft(&usual, version, true), capability);
+        assert_eq!(of_draft(&always, version, false), capability);
+        if version.is_some() {
+            assert_eq!(of_draft(&usual, version, false), Value::Null, "{version:?}");
+        }
     }
+    let none = AgentCard { reminders: Data::Nil, ..card(false) };
+    assert_eq!(of_draft(&none, None, true), Value::Null);
 }
 
 #[test]
@@ -121,7 +135,7 @@ fn what_listens_everywhere_is_where_it_was_asked() {
 #[test]
 fn a_tag_tells_two_cards_apart() {
     let card = card(false);
-    let (one, two) = (card.text(None, false, None), card.text(None, true, None));
+    let (one, two) = (card.text(None, false, None), card.text(Some(Version::V1_0), false, None));
     assert_eq!(card.tag(&one), card.tag(&one));
     assert_ne!(card.tag(&one), card.tag(&two));
     assert!(card.tag(&one).starts_with('"') && card.tag(&one).ends_with('"'));

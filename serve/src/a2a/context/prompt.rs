@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use a2a::{Content, Message, Part, Task};
+use a2a::{Content, Message, Part, ShapeError, Task};
 use runtime::data::Data;
+use runtime::reminder::bridge::{DeliveryMode, MessagePayload};
 
+use crate::a2a::Refusal;
 use crate::host::Prompt;
 
 /// Returns the prompt for a message to a task.
@@ -18,6 +20,40 @@ pub(in crate::a2a) fn prompt(message: &Message, task: &Task, metadata: Data) -> 
         context_id: Some(task.context_id.clone()),
         ..Prompt::default()
     }
+}
+
+/// Returns the message for the loop of a running task. The loop sees only this, so it has all parts in their order: data
+/// as JSON, and files as links.
+///
+/// # Errors
+/// A part is the content of a file, or the parts are blank.
+pub(in crate::a2a) fn injected(message: &Message) -> Result<MessagePayload, Refusal> {
+    let mut lines = Vec::with_capacity(message.parts.len());
+    for (index, part) in message.parts.iter().enumerate() {
+        lines.push(match &part.content {
+            Content::Text(text) => text.to_string(),
+            Content::Data(data) => data.to_json(),
+            Content::Url(url) => format!("[{}]({url})", part.filename.as_deref().unwrap_or(url)),
+            Content::Raw(_) => {
+                let problem = "is the content of a file, which a running task does not accept; send its URL, or send \
+                    the message without `taskId`";
+                return Err(unreadable(format!("message.parts.{index}"), problem));
+            }
+        });
+    }
+    let text = lines.join("\n");
+    if text.trim().is_empty() {
+        return Err(unreadable("message.parts".to_owned(), "must not be blank in a message to a running task"));
+    }
+    Ok(MessagePayload {
+        message: Arc::new(runtime::message::Message::user(text)),
+        mode: DeliveryMode::FinishStep,
+        meta: Data::dict([("messageId", Data::from(&message.message_id))]),
+    })
+}
+
+fn unreadable(field: String, problem: &str) -> Refusal {
+    Refusal::Params(ShapeError { message: format!("`{field}` {problem}"), field, suggestion: None })
 }
 
 /// Merges the metadata of a request and of its message; the message's entries win.

@@ -32,13 +32,13 @@ impl From<Refusal> for RpcError {
                 let fault = RpcError::new(code::NOT_CANCELABLE, A2aCode::NotTaken, message);
                 fault.with("taskId", &task_id).with("state", state.as_str())
             }
-            Refusal::Busy(id) => {
+            Refusal::Halting(id) => {
                 let message = format!(
-                    "the task `{}` is running and does not wait for input; wait until it is done, or send the \
-                    message without its id",
+                    "the task `{}` is being stopped and accepts no more messages; a message without its id starts \
+                    another task",
                     shortened(&id)
                 );
-                RpcError::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_busy").with("taskId", &id)
+                RpcError::new(code::UNSUPPORTED, A2aCode::NotTaken, message).reason("task_stopping").with("taskId", &id)
             }
             Refusal::OtherContext { task_id, context_id } => {
                 let (task, context) = (shortened(&task_id), shortened(&context_id));
@@ -51,13 +51,6 @@ impl From<Refusal> for RpcError {
                 let message = format!("the agent does not support the media type `{}`", shortened(&media_type));
                 let fault = RpcError::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
                 fault.field(&format!("message.parts.{part}"))
-            }
-            Refusal::OtherMessage(id) => {
-                let message =
-                    format!("the message id `{}` is already used by another message; use a unique id", shortened(&id));
-                RpcError::new(code::PARAMS, A2aCode::Params, message)
-                    .reason("message_id_reused")
-                    .field("message.messageId")
             }
             Refusal::NoScope(scope) => no_scope(scope),
             Refusal::Unsupported(operation) => {

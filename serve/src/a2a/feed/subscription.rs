@@ -27,6 +27,12 @@ impl Subscription {
         Subscription { shared, first: Some(first), reader }
     }
 
+    /// Returns whether updates were dropped that it has not read.
+    #[must_use]
+    pub fn has_lagged(&self) -> bool {
+        self.reader.as_ref().is_some_and(|reader| self.shared.window().has_lagged(reader))
+    }
+
     /// Returns the next item: `None` after the last one, [`FeedItem::Lagged`] or [`FeedItem::Left`]. Dropping the
     /// future loses nothing.
     pub async fn next(&mut self) -> Option<FeedItem> {

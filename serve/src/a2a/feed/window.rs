@@ -157,7 +157,7 @@ impl Window {
 
     /// Returns the next item for a reader.
     pub(super) fn read(&mut self, reader: &mut WindowReader) -> WindowRead {
-        if reader.place < self.forgotten {
+        if self.has_lagged(reader) {
             return WindowRead::Next(FeedItem::Lagged);
         }
         let at = self.entries.partition_point(|entry| entry.end() <= reader.place);
@@ -182,6 +182,11 @@ impl Window {
             self.tidy();
         }
         WindowRead::Next(next)
+    }
+
+    /// Returns whether a reader has missed updates.
+    pub(super) fn has_lagged(&self, reader: &WindowReader) -> bool {
+        reader.place < self.forgotten
     }
 
     /// Records that no subscriber has read the newest update.

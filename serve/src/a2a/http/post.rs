@@ -50,7 +50,7 @@ pub(super) async fn respond(
     let asked = RequestedExtension::of(&head.headers);
     let reply = match request {
         Ok(request) => {
-            let caller = Caller { said, reminders: asked.is_any() };
+            let caller = Caller { said, asked };
             call(manager, streams, request, caller).await
         }
         Err(bad) => CallResult::Text(refused(&bad.id, &bad.fault, version)),

@@ -71,6 +71,13 @@ impl PeerReminder {
         payload.meta = echo.to_meta();
         Ok(PeerReminder { id: word(data, ReminderField::Id)?, payload, echo })
     }
+
+    /// Returns whether this is the same reminder as another one. The peer's metadata is about the request, such as an
+    /// attempt number or a trace, so it differs between repeats.
+    pub(super) fn is_same(&self, other: &PeerReminder) -> bool {
+        let reminder = |it: &PeerReminder| (it.id.clone(), it.echo.source.clone(), it.payload.mode);
+        reminder(self) == reminder(other) && self.payload.spec == other.payload.spec
+    }
 }
 
 /// Returns the value, with a number without a fraction as an int. Clients that hold metadata as a `Struct` of protocol

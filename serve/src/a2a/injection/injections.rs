@@ -31,6 +31,8 @@ pub struct TaskInjections(Mutex<KnownInjections>);
 struct KnownInjections {
     /// Reminders that came with messages and are not injected yet.
     held: Vec<PeerReminder>,
+    /// The latest messages that were injected: the ids of the queued items, and of the messages.
+    messages: VecDeque<(Arc<str>, Arc<str>)>,
     of: HashMap<Arc<str>, Arc<TaskInjection>>,
     /// The ids, oldest first.
     order: VecDeque<Arc<str>>,
@@ -76,7 +78,13 @@ impl TaskInjections {
             match TaskInjection::from_data(entry) {
                 Some(given) => known.add(Arc::new(given)),
                 None if entry.get(REVOKED).truthy() => known.remove(entry.get("id").as_str().unwrap_or_default()),
-                None => {}
+                None => {
+                    if let Some((id, message_id)) =
+                        entry.get("id").as_shared_str().zip(entry.get("message_id").as_shared_str())
+                    {
+                        known.sent(id, message_id);
+                    }
+                }
             }
         }
     }
@@ -104,6 +112,30 @@ impl TaskInjections {
         self.lock().held.extend(incoming);
     }
 
+    /// Notes that a message was injected, as the queued item `id`.
+    pub fn sent(&self, id: &Arc<str>, message_id: &Arc<str>) {
+        self.lock().sent(id.clone(), message_id.clone());
+    }
+
+    /// Forgets an injected message that was revoked.
+    pub fn unsent(&self, id: &str) {
+        self.lock().messages.retain(|(known, _)| **known != *id);
+    }
+
+    /// Returns whether this message was injected into the running task, so that it answered no question.
+    #[must_use]
+    pub fn has_sent(&self, message_id: &str) -> bool {
+        self.lock().messages.iter().any(|(_, known)| **known == *message_id)
+    }
+
+    /// Revokes the injected messages that no loop has taken by the end of the task, and returns their ids.
+    pub fn withdraw_messages(&self, inbox: Option<&Inbox>) -> Vec<Arc<str>> {
+        let sent = std::mem::take(&mut self.lock().messages);
+        let Some(inbox) = inbox else { return Vec::new() };
+        let is_undelivered = |(id, _): &(Arc<str>, Arc<str>)| inbox.find(id).is_some() && inbox.revoke(id).is_ok();
+        sent.into_iter().filter(is_undelivered).map(|(_, message_id)| message_id).collect()
+    }
+
     /// Injects the held reminders, and returns the new ones. No caller waits for a response, so a refused reminder is
     /// recorded as `dropped` in the session's log; if it has an id, the returned events report it to subscribers.
     pub fn put_held(&self, inbox: &Inbox) -> (Vec<Arc<TaskInjection>>, Vec<ReminderEvent>) {
@@ -129,7 +161,7 @@ impl TaskInjections {
         (new, ended)
     }
 
-    /// Returns the same reminder if it was injected before, or `None` if it is new.
+    /// Returns the same reminder if it was injected before, whatever metadata came with it, or `None` if it is new.
     ///
     /// # Errors
     /// The id belongs to another reminder.
@@ -204,11 +236,18 @@ impl TaskInjections {
 }
 
 impl KnownInjections {
+    fn sent(&mut self, id: Arc<str>, message_id: Arc<str>) {
+        if self.messages.len() == MOST {
+            self.messages.pop_front();
+        }
+        self.messages.push_back((id, message_id));
+    }
+
     fn again(&self, incoming: &PeerReminder) -> Result<Option<Arc<TaskInjection>>, Refusal> {
         let Some(id) = &incoming.id else { return Ok(None) };
         match self.of.get(id) {
             None => Ok(None),
-            Some(given) if given.incoming == *incoming => Ok(Some(given.clone())),
+            Some(given) if given.incoming.is_same(incoming) => Ok(Some(given.clone())),
             Some(_) => Err(taken(id)),
         }
     }

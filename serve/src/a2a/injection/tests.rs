@@ -1,6 +1,4 @@
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version};
 use runtime::reminder::ReminderCode;
@@ -9,6 +7,7 @@ use super::*;
 use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::a2a::reminder::{ReminderFormat, ReminderReport};
 use crate::a2a::tasks::{TaskCaller, TaskSettings};
+use crate::a2a::testing::GateFolder;
 use crate::a2a::{Refusal, TaskManager};
 use crate::host::testing::{block_on_runtime, served};
 use runtime::data::Data;
@@ -140,36 +139,6 @@ pipeline default(task, context) {
 }
 "#;
 
-struct GateFolder(PathBuf);
-
-impl GateFolder {
-    fn new(name: &str) -> GateFolder {
-        let folder = std::env::temp_dir().join(format!("harn-injection-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        GateFolder(folder)
-    }
-
-    fn text(&self) -> String {
-        self.0.to_str().unwrap().to_owned()
-    }
-
-    async fn has(&self, name: &str) {
-        while !self.0.join(name).exists() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    }
-
-    fn open(&self) {
-        std::fs::write(self.0.join("gate"), "").unwrap();
-    }
-}
-
-impl Drop for GateFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn manager(text: &str) -> TaskManager {
     TaskManager::open(served("test.harn", text, 1, None), TaskSettings::default())
         .unwrap_or_else(|found| panic!("{found:?}"))
@@ -181,7 +150,10 @@ fn request(text: &str) -> SendMessage {
 }
 
 async fn send(manager: &TaskManager, request: SendMessage) -> (Arc<str>, Subscription) {
-    manager.send(request, TaskCaller { version: Version::V1_0, takes_message: false }).await.unwrap()
+    manager
+        .send(request, TaskCaller { version: Version::V1_0, takes_message: false, names_tasks: false })
+        .await
+        .unwrap()
 }
 
 async fn inject(manager: &TaskManager, task: &str, reminder: &str) -> Result<Data, Refusal> {
@@ -269,10 +241,18 @@ fn a_repeat_is_harmless_and_an_id_is_one_reminders() {
         let first = inject(&manager, &id, RFC).await.unwrap();
         assert_eq!(first.get("reminderId").as_str(), Some("reminder-1"), "the id is the caller's");
         assert_eq!(inject(&manager, &id, RFC).await.unwrap(), first);
+        for metadata in [r#"{"attempt": 2}"#, "{}"] {
+            let params =
+                Data::dict([("taskId", Data::from(&id)), ("reminder", json(RFC)), ("metadata", json(metadata))]);
+            assert_eq!(call(INJECT, &params, &manager).await.unwrap(), first, "the metadata is about the request");
+        }
         let pending = call(PENDING, &Data::dict([("taskId", Data::from(&id))]), &manager).await.unwrap();
         assert_eq!(pending.get("pendingCount"), &Data::Int(1));
-        let other = inject(&manager, &id, &RFC.replace("Upstream", "Downstream")).await.unwrap_err();
-        assert!(matches!(other, Refusal::Reminder(error) if error.field == "reminder.id"));
+        for (from, to) in [("Upstream", "Downstream"), ("coordinator-agent", "another"), ("finish_step", "audit_only")]
+        {
+            let other = inject(&manager, &id, &RFC.replace(from, to)).await.unwrap_err();
+            assert!(matches!(other, Refusal::Reminder(error) if error.field == "reminder.id"), "{to}");
+        }
         let newer = inject(&manager, &id, &RFC.replace("reminder-1", "reminder-2")).await.unwrap();
         assert_eq!(newer.get("dedupedCount"), &Data::Int(1));
         folder.open();

@@ -9,10 +9,12 @@ use super::PeerReminderEvent;
 use super::notice::ReminderNotice;
 
 /// The format of reminder reports on one stream. A notification breaks the streams of clients that do not know it, so
-/// only clients that request the extension get it.
+/// only clients that request it get it.
 #[derive(Debug, Clone)]
 pub struct ReminderFormat {
     notifies: bool,
+    /// Whether the metadata of a status has the report under `harn` too.
+    is_nested: bool,
     /// The task's status when the stream last reported it.
     stands: Option<LastStatus>,
 }
@@ -34,10 +36,17 @@ pub enum ReminderReport {
 }
 
 impl ReminderFormat {
-    /// Creates the format for a stream; `notifies` is whether its request asked for the extension.
+    /// Creates the format for a stream; `notifies` is whether its request asked for notifications.
     #[must_use]
     pub fn new(notifies: bool) -> ReminderFormat {
-        ReminderFormat { notifies, stands: None }
+        ReminderFormat { notifies, is_nested: false, stands: None }
+    }
+
+    /// Writes reports in the metadata of a status also as `harn: {reminder: …}`, the form before the draft's
+    /// notifications.
+    #[must_use]
+    pub fn nested(self, is_nested: bool) -> ReminderFormat {
+        ReminderFormat { is_nested, ..self }
     }
 
     /// Records a frame that the stream sent.
@@ -71,7 +80,7 @@ impl ReminderFormat {
             task_id: task_id.clone(),
             context_id: context_id.clone(),
             status: status.clone(),
-            metadata: notice.status_metadata(),
+            metadata: notice.status_metadata(self.is_nested),
         })))
     }
 }

@@ -59,8 +59,8 @@ impl ReminderNotice {
         Data::dict([("taskId", Data::from(task_id)), ("reminder", self.reminder.clone()), ("metadata", metadata)])
     }
 
-    /// Returns the metadata of a status, with all fields in one dict.
-    pub(super) fn status_metadata(&self) -> Data {
+    /// Returns the metadata of a status, with all fields in one dict. `is_nested` adds it as `harn: {reminder: …}`.
+    pub(super) fn status_metadata(&self, is_nested: bool) -> Data {
         let mut all = Data::dict([("event", Data::from(self.change.as_str()))]);
         for part in [&self.reminder, &self.more] {
             for (key, value) in part.as_dict().into_iter().flatten() {
@@ -70,6 +70,7 @@ impl ReminderNotice {
         if !self.metadata.is_nil() {
             all.set("metadata", self.metadata.clone());
         }
-        Data::dict([(KEY, all)])
+        let harn = if is_nested { Data::dict([("reminder", all.clone())]) } else { Data::Nil };
+        Data::dict_of_present([(KEY, all), ("harn", harn)])
     }
 }

@@ -8,12 +8,14 @@ use serde::Serialize;
 use super::answer;
 use super::envelope::RpcRequest;
 use super::frame_cache::FrameCache;
+use super::legacy;
 use super::method::A2aMethod;
 use super::stream::{StreamEnvelope, StreamSource, TaskEventStream, event_of};
 use super::version::RequestedVersion;
 use crate::a2a::A2aCode;
 use crate::a2a::Refusal;
 use crate::a2a::error::{RpcError, code};
+use crate::a2a::extension::RequestedExtension;
 use crate::a2a::injection;
 use crate::a2a::reminder::ReminderFormat;
 use crate::a2a::tasks::{TaskCaller, TaskManager};
@@ -24,8 +26,8 @@ use crate::count_limit::{CountLimit, CountPermit};
 pub(in crate::a2a) struct Caller {
     /// The version that it names.
     pub(in crate::a2a) said: RequestedVersion,
-    /// Whether it requests reminder notifications.
-    pub(in crate::a2a) reminders: bool,
+    /// The parts of the reminder extension that it requests.
+    pub(in crate::a2a) asked: RequestedExtension,
 }
 
 /// The state that all streams share.
@@ -65,6 +67,7 @@ pub(in crate::a2a) async fn call(
         id: id.unwrap_or_else(Id::null),
         is_notification,
         version: caller.said.nearest(),
+        is_legacy: legacy::is_legacy(&method),
     };
     let reply = call.meet(&method, &params, &caller).await;
     match reply {
@@ -86,6 +89,8 @@ struct MethodCall<'a> {
     is_notification: bool,
     /// The version of the response.
     version: Version,
+    /// Whether the method's name is one from before version 0.3.
+    is_legacy: bool,
 }
 
 impl MethodCall<'_> {
@@ -126,7 +131,10 @@ impl MethodCall<'_> {
 
     /// Reads the parameters of a message. A request for push notifications is refused before anything begins.
     fn sent(&self, params: &Data) -> Result<SendMessage, RpcError> {
-        let request = self.version.read_send(params)?;
+        let request = match self.is_legacy {
+            true => self.version.read_send(&legacy::converted(params, self.version))?,
+            false => self.version.read_send(params)?,
+        };
         let field = match self.version {
             Version::V1_0 => "configuration.taskPushNotificationConfig",
             Version::V0_3 => "configuration.pushNotificationConfig",
@@ -138,11 +146,12 @@ impl MethodCall<'_> {
         CallResult::Text(jsonrpc::result(&self.id, result))
     }
 
-    /// Returns the sender of a message. A client with reminder notifications identifies them by their task, so it gets
-    /// no message in its place.
+    /// Returns the sender of a message. A client with reminder events identifies them by their task, and one that names
+    /// a task expects it, so they get no message in its place.
     fn asker(&self, request: &SendMessage, caller: &Caller) -> TaskCaller {
         let waits = !request.configuration.return_immediately && !self.is_notification;
-        TaskCaller { version: self.version, takes_message: waits && !caller.reminders }
+        let takes_message = waits && !caller.asked.is_any() && request.message.task_id.is_none();
+        TaskCaller { version: self.version, takes_message, names_tasks: self.is_legacy }
     }
 
     async fn send(&self, params: &Data, caller: &Caller) -> Result<CallResult, RpcError> {
@@ -167,15 +176,14 @@ impl MethodCall<'_> {
         let request = self.sent(params)?;
         let history = request.configuration.history_length;
         let permit = self.permit()?;
-        // The response to an answer in a task is always a stream of that task.
-        let mut asker = self.asker(&request, caller);
-        asker.takes_message &= request.message.task_id.is_none();
+        let asker = self.asker(&request, caller);
         let (id, followed) = self.manager.send(request, asker).await?;
-        let mut source = StreamSource::Subscription(followed);
-        if asker.takes_message && self.manager.replies_with_messages() {
+        let source = if asker.takes_message && self.manager.replies_with_messages() {
             let manager = self.manager.clone();
-            source = StreamSource::Open(Box::pin(async move { manager.follow_or_message(&id, asker).await }));
-        }
+            StreamSource::Open(Box::pin(async move { manager.follow_or_message(&id, followed, asker).await }))
+        } else {
+            StreamSource::Subscription(followed)
+        };
         Ok(self.frames(source, caller, history, permit))
     }
 
@@ -200,7 +208,9 @@ impl MethodCall<'_> {
 
     fn frames(&self, source: StreamSource, caller: &Caller, history: Option<u32>, permit: CountPermit) -> CallResult {
         let written = self.streams.written.clone();
-        let spelling = ReminderFormat::new(caller.reminders);
+        // The draft sends its notifications on the streams of `tasks/sendSubscribe`; before it, they had the nested form.
+        let notifies = caller.asked.wants_notifications() || self.is_legacy && caller.asked.is_any();
+        let spelling = ReminderFormat::new(notifies).nested(self.is_legacy);
         let frames = TaskEventStream::new(
             StreamEnvelope::JsonRpc(self.id.clone()),
             self.version,

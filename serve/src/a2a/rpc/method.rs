@@ -1,5 +1,6 @@
 //! [`A2aMethod`]: the methods, with their names in both versions in one table.
 
+use super::legacy;
 use crate::a2a::A2aCode;
 use runtime::words::nearest;
 
@@ -43,8 +44,10 @@ type MethodName = (&'static str, A2aMethod);
 const TABLE: &[MethodName] = &[
     ("SendMessage", Send),
     ("message/send", Send),
+    (legacy::SEND, Send),
     ("SendStreamingMessage", Stream),
     ("message/stream", Stream),
+    (legacy::SEND_SUBSCRIBE, Stream),
     ("GetTask", Get),
     ("tasks/get", Get),
     ("ListTasks", List),
@@ -114,10 +117,10 @@ mod tests {
     #[test]
     fn names_of_both_versions_ask_for_the_same() {
         for (names, method) in [
-            (["SendMessage", "message/send"], Send),
-            (["SendStreamingMessage", "message/stream"], Stream),
-            (["SubscribeToTask", "tasks/resubscribe"], Subscribe),
-            (["tasks/inject_reminder", "_tasks/inject_reminder"], Reminders(INJECT)),
+            (&["SendMessage", "message/send", "tasks/send"][..], Send),
+            (&["SendStreamingMessage", "message/stream", "tasks/sendSubscribe"], Stream),
+            (&["SubscribeToTask", "tasks/resubscribe"], Subscribe),
+            (&["tasks/inject_reminder", "_tasks/inject_reminder"], Reminders(INJECT)),
         ] {
             for name in names {
                 assert_eq!(A2aMethod::of(name).unwrap(), method, "{name}");
@@ -132,7 +135,7 @@ mod tests {
             ("sendmessage", Some("SendMessage")),
             ("tasks/inject_reminders", Some(INJECT)),
             ("_SendMessage", Some("SendMessage")),
-            ("tasks/send", Some("tasks/get")),
+            ("tasks/sent", Some("tasks/send")),
             ("frobnicate", None),
         ] {
             let data = A2aMethod::of(name).unwrap_err().to_data(Version::V0_3);

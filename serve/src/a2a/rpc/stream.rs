@@ -9,6 +9,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jsonrpc::Id;
 
+use runtime::failures::{FailedOperation, report};
+
 use super::answer;
 use super::frame_cache::FrameCache;
 use super::json_pieces::JsonPieces;
@@ -175,6 +177,7 @@ impl TaskEventStream {
             Some(FeedItem::Lagged) => {
                 let message = "the stream was not read fast enough and is closed; the task continues, and a new \
                     subscription starts with its current state";
+                report(FailedOperation::Delivery, "slow stream", "closed a stream: it was not read fast enough");
                 self.refuse(message, "stream_too_slow", text);
             }
             Some(FeedItem::Left) => {

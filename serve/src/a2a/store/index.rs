@@ -29,8 +29,15 @@ pub(super) struct TaskIndex {
     /// The cursors of the last records of tasks that are over.
     ended: BTreeSet<u64>,
     processes: HashSet<Arc<str>>,
-    /// Task ids, by the id of the message that began the task. If several tasks share one, the oldest.
-    by_first: HashMap<Arc<str>, Arc<str>>,
+    /// The tasks by the id of the message that began them, oldest first.
+    by_first: HashMap<Arc<str>, Vec<FirstMessage>>,
+}
+
+/// The message that began a task.
+struct FirstMessage {
+    task_id: Arc<str>,
+    /// The digest of its content; `None` on logs of earlier versions.
+    digest: Option<Arc<str>>,
 }
 
 /// The summary of a task.
@@ -91,7 +98,8 @@ impl TaskIndex {
         }
         let first = record.payload.get("message_id").as_shared_str();
         if let Some(first) = &first {
-            self.by_first.entry(first.clone()).or_insert_with(|| task_id.clone());
+            let digest = record.payload.get("message_digest").as_shared_str();
+            self.by_first.entry(first.clone()).or_default().push(FirstMessage { task_id: task_id.clone(), digest });
         }
         let process = self.one(process);
         let before = self.tasks.remove(&task_id);
@@ -124,9 +132,12 @@ impl TaskIndex {
     fn forget(&mut self, task_id: &str) {
         let Some(row) = self.tasks.remove(task_id) else { return };
         if let Some(first) = row.first
-            && self.by_first.get(&first).is_some_and(|known| **known == *task_id)
+            && let Some(begun) = self.by_first.get_mut(&first)
         {
-            self.by_first.remove(&first);
+            begun.retain(|known| *known.task_id != *task_id);
+            if begun.is_empty() {
+                self.by_first.remove(&first);
+            }
         }
         // One reference is the set's, one the row's.
         if Arc::strong_count(&row.process) <= 2 {
@@ -139,9 +150,16 @@ impl TaskIndex {
         self.order.range(..cursor).rev().filter_map(|(at, id)| self.tasks.get(id).map(|row| (*at, id, row)))
     }
 
-    /// Returns the task that began with the message of this id.
-    pub(super) fn of_first(&self, message_id: &str) -> Option<&Arc<str>> {
-        self.by_first.get(message_id)
+    /// Returns the tasks that began with a message of this id, and of the content with this digest if theirs is known.
+    pub(super) fn begun_by(&self, message_id: &str, digest: impl FnOnce() -> Arc<str>) -> Vec<Arc<str>> {
+        let Some(begun) = self.by_first.get(message_id) else { return Vec::new() };
+        let (digest, mut has_unknown) = (digest(), false);
+        let may_be = |first: &&FirstMessage| match &first.digest {
+            Some(known) => *known == digest,
+            // Where there are no digests, a message of the same id was refused unless it was a repeat.
+            None => !std::mem::replace(&mut has_unknown, true),
+        };
+        begun.iter().filter(may_be).map(|first| first.task_id.clone()).collect()
     }
 
     /// Returns a shared copy of a text.
@@ -188,8 +206,8 @@ mod tests {
         index.take(&record(5, "t5", "p5", Some("m5")));
         let listed: Vec<_> = index.below(u64::MAX).map(|(_, id, _)| &**id).collect();
         assert_eq!(listed, ["t5", "t1", "t3"]);
-        let firsts = ["m1", "m2", "m3", "m5"].map(|first| index.of_first(first).map(|id| &**id));
-        assert_eq!(firsts, [Some("t1"), None, Some("t3"), Some("t5")]);
+        let firsts = ["m1", "m2", "m3", "m5"].map(|first| index.begun_by(first, || "d".into()).pop());
+        assert_eq!(firsts, [Some("t1".into()), None, Some("t3".into()), Some("t5".into())]);
         assert_eq!((index.order.len(), index.by_first.len(), index.processes.len()), (3, 3, 3));
     }
 

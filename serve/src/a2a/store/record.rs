@@ -7,7 +7,7 @@ use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
 use runtime::data::Data;
 use runtime::event_log::Topic;
 
-use super::super::tasks::{TaskChange, TaskOrigin};
+use super::super::tasks::{TaskChange, TaskOrigin, digest_of};
 use super::OpenTask;
 
 /// A record to write.
@@ -110,6 +110,7 @@ impl OpenTask {
                 created.payload.set("version", version.as_str().into());
                 if let Some(first) = task.history.first() {
                     created.payload.set("message_id", (&first.message_id).into());
+                    created.payload.set("message_digest", digest_of(first).into());
                 }
                 written.push(created);
             }

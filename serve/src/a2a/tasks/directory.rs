@@ -4,6 +4,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
+use a2a::Message;
+
 use super::shared_task::SharedTask;
 
 /// The maximum size of ended tasks in memory, in bytes.
@@ -17,8 +19,8 @@ const MOST_UNRUN_BYTES: usize = 16 << 20;
 #[derive(Default)]
 pub(super) struct TaskDirectory {
     tasks: HashMap<Arc<str>, Arc<SharedTask>>,
-    /// Task ids, by the id of the message that began the task.
-    by_first: HashMap<Arc<str>, Arc<str>>,
+    /// Task ids, by the id of the message that began the task, oldest first. Messages with other content may share an id.
+    by_first: HashMap<Arc<str>, Vec<Arc<str>>>,
     /// The number of tasks that are not over.
     open: usize,
     /// The number of tasks that have begun.
@@ -36,26 +38,35 @@ impl TaskDirectory {
         self.tasks.get(id).cloned()
     }
 
-    /// Returns the task in memory that began with the message `message_id`.
-    pub(super) fn of_first(&self, message_id: &str) -> Option<Arc<SharedTask>> {
-        self.by_first.get(message_id).and_then(|id| self.find(id))
+    /// Returns the tasks in memory that began with this message or a repeat of it, oldest first.
+    pub(super) fn begun_by(&self, first: &Message) -> impl Iterator<Item = &Arc<SharedTask>> {
+        let ids = self.by_first.get(&first.message_id).into_iter().flatten();
+        ids.filter_map(|id| self.tasks.get(id)).filter(|shared_task| shared_task.has_begun_by(first))
     }
 
     fn put(&mut self, shared_task: &Arc<SharedTask>) {
-        if let Some(first) = &shared_task.first {
-            self.by_first.insert(first.message_id.clone(), shared_task.id.clone());
+        let is_new = self.tasks.insert(shared_task.id.clone(), shared_task.clone()).is_none();
+        if let Some(first) = shared_task.first.as_ref().filter(|_| is_new) {
+            self.by_first.entry(first.message_id.clone()).or_default().push(shared_task.id.clone());
         }
-        self.tasks.insert(shared_task.id.clone(), shared_task.clone());
     }
 
     fn remove(&mut self, id: &str) -> bool {
         let Some(shared_task) = self.tasks.remove(id) else { return false };
         if let Some(first) = &shared_task.first
-            && self.by_first.get(&first.message_id).is_some_and(|known| **known == *id)
+            && let Some(ids) = self.by_first.get_mut(&first.message_id)
         {
-            self.by_first.remove(&first.message_id);
+            ids.retain(|known| **known != *id);
+            if ids.is_empty() {
+                self.by_first.remove(&first.message_id);
+            }
         }
         true
+    }
+
+    /// Removes an ended task whose caller does not learn of it.
+    pub(super) fn remove_ended(&mut self, shared_task: &SharedTask) {
+        self.remove(&shared_task.id);
     }
 
     /// Returns the number of tasks that are not over.

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 use super::deadline::{self, deadline};
 use super::runner::{TaskRun, run};
-use super::shared_task::SharedTask;
-use super::state_machine::{TaskEnd, as_a_caller_says, is_repeat};
+use super::shared_task::{Replier, SharedTask};
+use super::state_machine::{TaskEnd, as_a_caller_says};
 use super::{RestoredTask, TaskCaller, TaskManager, TaskOrigin, agent_message, unread};
 use crate::a2a::Refusal;
 use crate::a2a::context::{SessionLease, merged};
@@ -39,14 +39,27 @@ impl TaskManager {
         }
         let reminders = of_message(&request).map_err(Refusal::Reminder)?;
         let Some(task_id) = message.task_id.clone() else { return self.begin(request, reminders, asker).await };
-        let shared_task = self.shared_task(&task_id).await?;
-        if let Some(viewer) = &self.1 {
-            if shared_task.asks_permission() && !viewer.may_permit() {
-                return Err(Refusal::NoScope("permit"));
+        let shared_task = match self.shared_task(&task_id).await {
+            Err(Refusal::UnknownTask(_)) if asker.names_tasks && self.is_free(&task_id).await? => {
+                return self.begin(request, reminders, asker).await;
             }
-            viewer.replies(&task_id);
+            found => found?,
+        };
+        if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != shared_task.context_id) {
+            return Err(Refusal::OtherContext { task_id: shared_task.id.clone(), context_id: context_id.clone() });
         }
-        reply(&shared_task, message, reminders).await
+        let may_permit = self.1.as_ref().is_none_or(|viewer| viewer.may_permit());
+        let is_taken = || self.1.iter().for_each(|viewer| viewer.replies(&task_id));
+        let follows = shared_task.accept(message, reminders, Replier { may_permit, is_taken: &is_taken }).await?;
+        // Neither the answer to a permission question nor an injection begins a prompt that would inject them.
+        shared_task.put_held().await;
+        Ok((shared_task.id.clone(), follows))
+    }
+
+    /// Returns whether no task has this id, whoever may see it.
+    async fn is_free(&self, task_id: &str) -> Result<bool, Refusal> {
+        let is_known = self.0.directory().find(task_id).is_some();
+        Ok(!is_known && self.0.journal.find(task_id).await.map_err(unread)?.is_none())
     }
 
     /// Runs a task again that an ended process left unfinished.
@@ -70,7 +83,7 @@ impl TaskManager {
         runtime.spawn(run(shared.clone(), shared_task, start));
     }
 
-    /// Begins a task.
+    /// Begins a task. If the message names one, that is its id.
     async fn begin(
         &self,
         mut request: SendMessage,
@@ -118,7 +131,12 @@ impl TaskManager {
                     Err(_) => return Err(Refusal::Host(HostError::Stopping)),
                 }
             }
-            None => shared_task.durable().await.map_err(Refusal::Log)?,
+            None => {
+                if let Err(error) = shared_task.durable().await {
+                    shared.directory().remove_ended(&shared_task);
+                    return Err(Refusal::Log(error));
+                }
+            }
         }
         Ok((shared_task.id.clone(), follows))
     }
@@ -126,18 +144,19 @@ impl TaskManager {
     /// Returns the task that began with this message, if it is not in memory.
     ///
     /// # Errors
-    /// Another message with the same id began a task, or the log cannot be read.
+    /// The log cannot be read.
     async fn begun_before(&self, first: &Message) -> Result<Option<Arc<SharedTask>>, Refusal> {
-        if self.0.directory().of_first(&first.message_id).is_some() {
+        if self.0.directory().begun_by(first).any(|shared_task| self.sees(&shared_task.id)) {
             return Ok(None);
         }
-        let found = self.0.journal.of_first(&first.message_id).await.map_err(unread)?;
-        let Some(task_id) = found else { return Ok(None) };
-        let shared_task = self.shared_task(&task_id).await?;
-        // A long history no longer has the message.
-        let other =
-            shared_task.first.as_ref().filter(|known| known.message_id == first.message_id && !is_repeat(known, first));
-        if other.is_some() { Err(Refusal::OtherMessage(first.message_id.clone())) } else { Ok(Some(shared_task)) }
+        let found = self.0.journal.begun_by(first).await.map_err(unread)?;
+        for task_id in found.iter().filter(|id| self.sees(id)) {
+            let shared_task = self.shared_task(task_id).await?;
+            if shared_task.has_begun_by(first) {
+                return Ok(Some(shared_task));
+            }
+        }
+        Ok(None)
     }
 
     /// Adds a new task to the directory and takes a lease in a session for it. Rejects the task at once for `reason`,
@@ -157,13 +176,12 @@ impl TaskManager {
             return Err(Refusal::Host(HostError::Stopping));
         }
         // A caller that lost the response sends the first message of its task again.
-        if let Some(shared_task) = directory.of_first(&first.message_id) {
-            let is_repeat = shared_task.first.as_ref().is_some_and(|known| is_repeat(known, first));
-            return if is_repeat && self.sees(&shared_task.id) {
-                Ok(Admission::Repeated(shared_task))
-            } else {
-                Err(Refusal::OtherMessage(first.message_id.clone()))
-            };
+        if let Some(shared_task) = directory.begun_by(first).find(|shared_task| self.sees(&shared_task.id)) {
+            return Ok(Admission::Repeated(shared_task.clone()));
+        }
+        if directory.find(&task.id).is_some() {
+            // Another caller has begun a task with the chosen id meanwhile.
+            return Err(Refusal::UnknownTask(task.id));
         }
         let reason = reason.or_else(|| full(directory.open(), shared.open));
         let lease = reason.is_none().then(|| shared.contexts.lease(&task.context_id, &task.id));
@@ -196,23 +214,8 @@ enum Admission {
     Repeated(Arc<SharedTask>),
 }
 
-/// Adds a message to an existing task.
-async fn reply(
-    shared_task: &SharedTask,
-    message: &Message,
-    reminders: Vec<PeerReminder>,
-) -> Result<(Arc<str>, Subscription), Refusal> {
-    if let Some(context_id) = message.context_id.as_ref().filter(|id| **id != shared_task.context_id) {
-        return Err(Refusal::OtherContext { task_id: shared_task.id.clone(), context_id: context_id.clone() });
-    }
-    let follows = shared_task.reply(message, reminders)?;
-    // An answer to a permission question begins no prompt that would inject them.
-    shared_task.put_held().await;
-    Ok((shared_task.id.clone(), follows))
-}
-
 fn new_task(message: Message, metadata: &Data, now: u64) -> Task {
-    let id = agent_message::fresh_id("task");
+    let id = message.task_id.clone().unwrap_or_else(|| agent_message::fresh_id("task"));
     let context_id = message.context_id.clone().unwrap_or_else(|| agent_message::fresh_id("ctx"));
     let message = Message { task_id: Some(id.clone()), context_id: Some(context_id.clone()), ..message };
     Task {

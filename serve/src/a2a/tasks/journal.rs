@@ -102,9 +102,10 @@ pub trait TaskJournal: Send + Sync {
     /// Finds a task that is not in memory, or that another process runs.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<RestoredTask>, StoreError>>;
 
-    /// Finds the task that began with the message of this id, in any process.
-    fn of_first(&self, _message_id: &str) -> Waiting<Result<Option<Arc<str>>, StoreError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    /// Finds the tasks, in any process, that may have begun with this message or a repeat of it: the ids are the same,
+    /// and so is the content as far as it is known without reading the task. Oldest first.
+    fn begun_by(&self, _first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
     /// Returns a page of all tasks, or `None` if only the tasks in memory are known.

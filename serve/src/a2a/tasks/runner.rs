@@ -126,7 +126,11 @@ async fn work(
     }
     let task = shared_task.task();
     let answers = match resumed {
-        true => answered_before(&task).map(|(asked, reply)| (asked, prompt(reply, &task, Data::Nil).text)).collect(),
+        true => {
+            let answers =
+                answered_before(&task).filter(|(_, reply)| !shared_task.injections.has_sent(&reply.message_id));
+            answers.map(|(asked, reply)| (asked, prompt(reply, &task, Data::Nil).text)).collect()
+        }
         false => Vec::new(),
     };
     let first = Prompt { resumed, inherits, answers, ..prompt(message, &task, metadata.clone()) };

@@ -3,6 +3,7 @@
 
 mod end;
 mod permit;
+mod reply;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +14,13 @@ use runtime::event_log::{LogError, Ticket};
 use runtime::session::Inbox;
 use tokio::sync::Notify;
 
-use super::state_machine::{HaltReason, MessageOutcome, TaskEffect, TaskQuestion, TaskStateMachine};
+pub(super) use reply::Replier;
+
+use super::state_machine::{HaltReason, TaskEffect, TaskQuestion, TaskStateMachine, is_repeat};
 use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin};
 use crate::a2a::Refusal;
 use crate::a2a::feed::{Feed, FeedUpdate, Subscription};
-use crate::a2a::injection::{PeerReminder, TaskInjections, of_metadata};
+use crate::a2a::injection::{TaskInjections, of_metadata};
 use crate::a2a::reminder::PeerReminderEvent;
 use crate::clock::now_ms;
 use crate::host::{HostError, SessionEvent, SessionHandle};
@@ -145,6 +148,11 @@ impl SharedTask {
         self.lock().machine.weight() + self.injections.weight()
     }
 
+    /// Returns whether the task began with this message or a repeat of it.
+    pub(super) fn has_begun_by(&self, message: &Message) -> bool {
+        self.first.as_ref().is_some_and(|first| first.message_id == message.message_id && is_repeat(first, message))
+    }
+
     /// Returns whether the session was ever open; a rejected task has not run.
     pub(super) fn has_run(&self) -> bool {
         self.lock().has_run
@@ -242,15 +250,6 @@ impl SharedTask {
 
     /// Applies a change to the task, then records and reports the result.
     fn change(&self, change: impl FnOnce(&mut TaskStateMachine, u64) -> Vec<TaskEffect>) {
-        self.change_and(change, |_| ());
-    }
-
-    /// Applies a change like [`SharedTask::change`], and calls `look` before anything else can change the task.
-    fn change_and<T>(
-        &self,
-        change: impl FnOnce(&mut TaskStateMachine, u64) -> Vec<TaskEffect>,
-        look: impl FnOnce(&mut SharedTaskState) -> T,
-    ) -> T {
         let mut state = self.lock();
         let now = now_ms();
         let was_open = state.machine.may_be_message();
@@ -259,12 +258,10 @@ impl SharedTask {
         let rests = state.machine.state().is_interrupted();
         let halts = state.machine.halted().is_some();
         self.put(&mut state, out, now).iter().for_each(|frame| self.tell(frame));
-        let seen = look(&mut state);
         drop(state);
         if rests || halts || is_task_now {
             self.changed.notify_waiters();
         }
-        seen
     }
 
     /// Records the changes, and returns the frames to report.
@@ -361,44 +358,6 @@ impl SharedTask {
         let _ = inbox.durable().await;
     }
 
-    /// Accepts a message from the caller; reminders that came with it are held until they are injected. Returns a
-    /// subscription that begins with the task as it is after the message. If the task still waits for its caller,
-    /// nothing follows.
-    ///
-    /// # Errors
-    /// The task is over, asks nothing, or is left to the next process.
-    pub(super) fn reply(&self, message: &Message, reminders: Vec<PeerReminder>) -> Result<Subscription, Refusal> {
-        self.is_here()?;
-        // Remains set if the task is left to the next process meanwhile: the message is not read then.
-        let mut refusal = Some(LEFT);
-        let reply = |machine: &mut TaskStateMachine, now| match machine.reply(message, now) {
-            MessageOutcome::Taken(out) => {
-                self.injections.hold(reminders);
-                refusal = None;
-                out
-            }
-            MessageOutcome::Known => {
-                refusal = None;
-                Vec::new()
-            }
-            MessageOutcome::Other => {
-                refusal = Some(Refusal::OtherMessage(message.message_id.clone()));
-                Vec::new()
-            }
-            MessageOutcome::Unasked => {
-                let (task_id, state) = (self.id.clone(), machine.state());
-                let over = Refusal::Over { task_id: task_id.clone(), state };
-                refusal = Some(if machine.is_over() { over } else { Refusal::Busy(task_id) });
-                Vec::new()
-            }
-        };
-        // The frame that ends the streams of a task that still asks is reported before this subscription exists.
-        let rests = |state: TaskState| state.is_terminal() || state.is_interrupted();
-        let follows = self.change_and(reply, |state| self.follow_in(state, rests));
-        self.changed.notify_waiters();
-        refusal.map_or(Ok(follows), Err)
-    }
-
     /// Requests that the task stop.
     ///
     /// # Errors
@@ -423,11 +382,6 @@ impl SharedTask {
     /// Returns whether the task waits for the answer to a question from the script.
     pub(super) fn asks(&self) -> bool {
         self.lock().machine.asks()
-    }
-
-    /// Returns whether the task waits for the answer to a permission question.
-    pub(super) fn asks_permission(&self) -> bool {
-        self.lock().machine.asks_permission()
     }
 
     /// Returns whether the task must stop.

@@ -27,8 +27,8 @@ mod shown;
 mod tests;
 
 use answer::AgentAnswer;
-pub(in crate::a2a) use asking::question_of;
 pub(super) use asking::{MessageOutcome, TaskQuestion, answered, is_repeat};
+pub(in crate::a2a) use asking::{digest_of, question_of};
 pub(super) use end::TaskEnd;
 pub(super) use message::{as_a_caller_says, message_of};
 
@@ -47,6 +47,8 @@ pub(super) struct TaskStateMachine {
     /// The reply, for the code that asked.
     reply: Option<Message>,
     halt: Option<HaltReason>,
+    /// The ids of injected messages that no loop has taken by the end.
+    undelivered: Vec<Arc<str>>,
     /// Whether a message may take the task's place: the caller accepts one, and only an answer was produced so far.
     may_be_message: bool,
 }
@@ -101,6 +103,7 @@ impl TaskStateMachine {
             asking: VecDeque::new(),
             reply: None,
             halt: None,
+            undelivered: Vec::new(),
             may_be_message: false,
         }
     }
@@ -165,10 +168,15 @@ impl TaskStateMachine {
         self.halt
     }
 
-    /// Returns the caller's earlier message with this id.
-    pub(super) fn said_as(&self, message_id: &str) -> Option<&Arc<Message>> {
-        let by_caller = |message: &&Arc<Message>| message.role == a2a::Role::User && &*message.message_id == message_id;
-        self.task.history.iter().find(by_caller)
+    /// Returns whether the caller has sent this message before.
+    fn has_said(&self, message: &Message) -> bool {
+        let by_caller = |known: &&Arc<Message>| known.role == a2a::Role::User;
+        self.task.history.iter().filter(by_caller).any(|known| asking::is_same_message(known, message))
+    }
+
+    /// Records the ids of messages that were injected into the task and not delivered; its end reports them.
+    pub(super) fn has_undelivered(&mut self, message_ids: Vec<Arc<str>>) {
+        self.undelivered = message_ids;
     }
 
     /// Changes the status. The agent's last status message moves to the history.

@@ -13,6 +13,7 @@ use crate::host::testing::served;
 mod broken;
 mod contexts;
 mod course;
+mod injected;
 mod listed;
 mod load;
 mod messages;
@@ -21,8 +22,9 @@ mod refused;
 mod stopped;
 mod streams;
 mod stuck;
+mod unchanged;
 
-const ASKER: TaskCaller = TaskCaller { version: Version::V1_0, takes_message: false };
+const ASKER: TaskCaller = TaskCaller { version: Version::V1_0, takes_message: false, names_tasks: false };
 
 fn manager(text: &str) -> TaskManager {
     desk_with(text, TaskSettings::default())

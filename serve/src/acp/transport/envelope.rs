@@ -2,14 +2,15 @@
 //! helpful errors.
 
 use agent_client_protocol::RawJsonRpcMessage;
-use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules};
+use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Request, Rules};
 use serde_json::{Map, Value};
 
-use super::lines::InputLine;
+use super::lines::{InputLine, request_id};
 use crate::acp::error::ErrorResponse;
 
 /// Both sides send requests and responses. Ids are those that the crate can match again.
-const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
+pub(super) const RULES: Rules =
+    Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
 
 /// The response to an invalid line: the error, and the id if it can be read.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMes
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
     let text = match line {
         InputLine::Text(text) => text,
-        InputLine::NoText { byte } => return Err(bad(Id::null(), ErrorResponse::no_text(byte))),
-        InputLine::TooLong { bytes } => return Err(bad(Id::null(), ErrorResponse::line_too_long(bytes, limit))),
+        InputLine::NoText { byte, id } => return Err(bad(or_null(id), ErrorResponse::no_text(byte))),
+        InputLine::TooLong { bytes, id } => return Err(bad(or_null(id), ErrorResponse::line_too_long(bytes, limit))),
     };
     match jsonrpc::read_text::<Value>(&text, &RULES) {
         Ok(Message::Request(request)) => {
@@ -44,10 +45,22 @@ pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMes
         }
         Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
         Err(error) if error.is_answer && !error.problem.is_syntax() => Ok(None),
-        // Nothing in a line of invalid JSON can be trusted.
-        Err(error) if error.problem.is_syntax() => Err(bad(Id::null(), refusal(error.problem))),
+        // The client waits for a response to its request, also if the rest of the line is invalid.
+        Err(error) if error.problem.is_syntax() => {
+            Err(bad(or_null(request_id(text.as_bytes())), refusal(error.problem)))
+        }
         Err(error) => Err(bad(error.id, refusal(error.problem))),
     }
+}
+
+fn or_null(id: Option<Id>) -> Id {
+    id.unwrap_or_else(Id::null)
+}
+
+/// Returns the response to an invalid message of another transport: the id, and the error.
+pub(crate) fn refused(text: &str, error: EnvelopeError) -> (Id, ErrorResponse) {
+    let id = if error.problem.is_syntax() { or_null(request_id(text.as_bytes())) } else { error.id };
+    (id, refusal(error.problem))
 }
 
 /// Converts a message to the crate's type.

@@ -1,5 +1,9 @@
 //! [`LineSplitter`]: splits a byte stream into lines, with a limit on their length.
 
+use jsonrpc::{Id, IdScanner};
+
+use super::envelope::RULES;
+
 /// A line of input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InputLine {
@@ -9,11 +13,15 @@ pub(crate) enum InputLine {
     NoText {
         /// The position of the first invalid byte, from 1.
         byte: usize,
+        /// The id of the request, if it can be found.
+        id: Option<Id>,
     },
     /// A line that exceeded the limit and was skipped.
     TooLong {
         /// Its length in bytes, without the line end.
         bytes: usize,
+        /// The id of the request, if it can be found.
+        id: Option<Id>,
     },
 }
 
@@ -35,12 +43,14 @@ pub(crate) struct LineSplitter {
     held: Vec<u8>,
     /// The number of bytes already skipped of a line that is too long.
     skipped: usize,
+    /// Looks for an id in what is skipped.
+    scanner: IdScanner,
 }
 
 impl LineSplitter {
     /// Creates a splitter for lines of at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> LineSplitter {
-        LineSplitter { limit, held: Vec::new(), skipped: 0 }
+        LineSplitter { limit, held: Vec::new(), skipped: 0, scanner: IdScanner::default() }
     }
 
     /// Reads a chunk, and passes each complete line to `take`.
@@ -63,7 +73,8 @@ impl LineSplitter {
     fn add(&mut self, piece: &[u8]) {
         if self.skipped > 0 || self.held.len() + piece.len() > self.limit {
             self.skipped += self.held.len() + piece.len();
-            self.held = Vec::new();
+            self.scanner.feed(&std::mem::take(&mut self.held));
+            self.scanner.feed(piece);
         } else {
             self.held.extend_from_slice(piece);
         }
@@ -72,7 +83,8 @@ impl LineSplitter {
     fn line(&mut self) -> Option<InputLine> {
         let skipped = std::mem::take(&mut self.skipped);
         if skipped > 0 {
-            return Some(InputLine::TooLong { bytes: skipped });
+            let id = std::mem::take(&mut self.scanner).request_id(&RULES);
+            return Some(InputLine::TooLong { bytes: skipped, id });
         }
         let mut line = std::mem::take(&mut self.held);
         if line.last() == Some(&b'\r') {
@@ -83,9 +95,19 @@ impl LineSplitter {
         }
         Some(match String::from_utf8(line) {
             Ok(text) => InputLine::Text(text),
-            Err(error) => InputLine::NoText { byte: error.utf8_error().valid_up_to() + 1 },
+            Err(error) => {
+                let byte = error.utf8_error().valid_up_to() + 1;
+                InputLine::NoText { byte, id: request_id(error.as_bytes()) }
+            }
         })
     }
+}
+
+/// Returns the id of a request that cannot be read.
+pub(crate) fn request_id(bytes: &[u8]) -> Option<Id> {
+    let mut scanner = IdScanner::default();
+    scanner.feed(bytes);
+    scanner.request_id(&RULES)
 }
 
 #[cfg(test)]
@@ -121,7 +143,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_not() {
         let input = b"123456789\n12345678\n1234567890123\nok\n123456789";
-        let long = |bytes| InputLine::TooLong { bytes };
+        let long = |bytes| InputLine::TooLong { bytes, id: None };
         let whole = [long(9), text("12345678"), long(13), text("ok"), long(9)];
         assert_eq!(split(8, &[input]), whole);
         for cut in 0..=input.len() {
@@ -136,15 +158,30 @@ mod tests {
             splitter.feed(&[b'x'; 1024], |line| panic!("{line:?}"));
             assert!(splitter.held.capacity() <= 16, "{}", splitter.held.capacity());
         }
-        assert_eq!(splitter.finish(), Some(InputLine::TooLong { bytes: 1_024_000 }));
+        assert_eq!(splitter.finish(), Some(InputLine::TooLong { bytes: 1_024_000, id: None }));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_told_with_their_place() {
         assert_eq!(
             split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]),
-            [InputLine::NoText { byte: 8 }, InputLine::NoText { byte: 1 }]
+            [InputLine::NoText { byte: 8, id: None }, InputLine::NoText { byte: 1, id: None }]
         );
+    }
+
+    #[test]
+    fn a_request_that_is_not_held_keeps_its_id() {
+        let input = b"{\"id\":7,\"method\":\"a\",\"params\":{}}\n{\"method\":\"b\",\"params\":{},\"id\":\"x\"}\n{\"method\":\"c\"}";
+        for cut in 0..=input.len() {
+            let ids: Vec<_> = split(8, &[&input[..cut], &input[cut..]])
+                .into_iter()
+                .map(|line| match line {
+                    InputLine::TooLong { id, .. } => id.map(|id| id.as_json().to_owned()),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert_eq!(ids, [Some("7".to_owned()), Some("\"x\"".to_owned()), None], "cut at {cut}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use runtime::failures::{FailedOperation, report};
+
 use super::gauge::OutputGauge;
 
 /// The size of one write if more than one line is pending, in bytes.
@@ -47,7 +49,10 @@ fn write_lines(mut output: Box<dyn Write + Send>, lines: &Receiver<String>, gaug
             next = if chunk.len() < CHUNK { lines.try_recv().ok() } else { None };
         }
         // Once the peer is gone, further output is dropped here.
-        if !gauge.is_gone() && output.write_all(&chunk).and_then(|()| output.flush()).is_err() {
+        if !gauge.is_gone()
+            && let Err(error) = output.write_all(&chunk).and_then(|()| output.flush())
+        {
+            report(FailedOperation::Delivery, "client", format_args!("cannot write to the client: {error}"));
             gauge.end();
         }
         gauge.taken(frames, bytes);

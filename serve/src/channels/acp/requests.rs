@@ -14,7 +14,7 @@ use super::{AcpChannel, Attachment, MAX_SESSIONS, SubmittedPrompt, WorkDone};
 use crate::acp::error::ErrorResponse;
 use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
-use crate::acp::{content, initialize, mode, permission};
+use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
 use crate::host::{HostError, Verdict};
 
 impl AcpChannel {
@@ -63,6 +63,7 @@ impl AcpChannel {
         self.has_room()?;
         let read = Params::of(params)?;
         let cwd = absolute(&read)?;
+        named_servers(&read)?;
         let given =
             Data::dict_of_present([("cwd", Data::from(&*cwd.to_string_lossy())), ("metadata", content::meta(&read)?)]);
         let action = self.action(ActionKind::Open, None, given, params);
@@ -91,6 +92,7 @@ impl AcpChannel {
         self.has_room()?;
         let read = Params::of(params)?;
         let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), absolute(&read)?);
+        named_servers(&read)?;
         let action = self.action(ActionKind::Load, Some(session_id.clone()), Data::empty_dict(), params);
         self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
@@ -179,10 +181,15 @@ impl AcpChannel {
         }
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         self.work.spawn(async move {
-            let head = match daemon.reaches(&channel, &session_id).await {
+            // A client that may not prompt is not attached either.
+            let permitted = match channel.scopes.has(action.kind.scope()) {
+                true => daemon.reaches(&channel, &session_id).await,
+                false => Err(ActionError::Scope(action.kind.scope())),
+            };
+            let head = match permitted {
                 Ok(()) => head(&daemon).await,
                 Err(error) => {
-                    daemon.refuse(&channel, None, Some(&session_id), &error);
+                    daemon.refuse(&channel, Some((&action.action_id, action.kind)), Some(&session_id), &error);
                     Err(refusal(&error))
                 }
             };
@@ -237,7 +244,8 @@ impl AcpChannel {
                     daemon.refuse(&channel, None, None, &error);
                     return Err(refusal(&error));
                 }
-                let page = daemon.host.list(None, params["cursor"].as_str()).await?;
+                let (cwd, cursor) = list_request(&params)?;
+                let page = daemon.host.list(cwd.as_deref(), cursor).await?;
                 let accounts = &daemon.core().accounts;
                 let own = page.rows.iter().filter(|row| accounts.of(&row.id) == channel.account);
                 let rows: Vec<Value> = own.map(crate::acp::listed).collect();
@@ -283,7 +291,10 @@ async fn head(daemon: &ChannelDaemon) -> Result<u64, ErrorResponse> {
 
 /// Returns the result of an action that was executed.
 fn done(receipt: Result<ActionReceipt, ActionError>) -> Result<Data, ErrorResponse> {
-    let outcome = receipt.map_err(|error| refusal(&error))?.outcome;
+    let ActionReceipt { outcome, refusal: refused, .. } = receipt.map_err(|error| refusal(&error))?;
+    if let Some(error) = refused {
+        return Err(refusal(&error));
+    }
     match outcome.status {
         ActionStatus::Failed => Err(failed(&outcome.result)),
         ActionStatus::Accepted | ActionStatus::Done => Ok(outcome.result),
@@ -299,6 +310,7 @@ pub(super) fn refusal(error: &ActionError) -> ErrorResponse {
     match error {
         ActionError::Host(error) => HostError::clone(error).into(),
         ActionError::Invalid { field, message } => ErrorResponse::params(field, message.clone()),
+        ActionError::Injection(error) => error.clone().into(),
         error => ErrorResponse::not_now(error.reason(), error.to_string()),
     }
 }

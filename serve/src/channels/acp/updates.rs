@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use runtime::event_log::{Record, Topic};
+use runtime::failures::{FailedOperation, report};
 use serde_json::json;
 
 use super::super::connection::ChannelConnection;
@@ -11,9 +12,9 @@ use super::super::events::ReadEvents;
 use super::super::feed::{ChannelFrame, FrameOrigin};
 use super::super::ingress::ActionReceipt;
 use super::super::permissions::UndecidedQuestion;
+use super::super::recover::INTERRUPTION;
 use super::super::{
-    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, ForwardedPermission,
-    RecordedChannelEvent,
+    ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
 };
 use super::requests::{failed, refusal, stop_of};
 use super::{
@@ -21,9 +22,9 @@ use super::{
     SubmittedPrompt, WorkDone, pump,
 };
 use crate::acp::error::ErrorResponse;
-use crate::acp::permission;
+use crate::acp::permission::{self, AlwaysHolds};
 use crate::acp::update::UpdateConverter;
-use crate::store::shown_event;
+use crate::store::{INTERRUPTED, shown_event};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 impl AcpChannel {
@@ -57,6 +58,7 @@ impl AcpChannel {
                 let Some(place) = attached.prompts.iter().position(|prompt| prompt.id == id) else { return };
                 let answer = match receipt {
                     Err(error) => Err(refusal(&error)),
+                    Ok(ActionReceipt { refusal: Some(error), .. }) => Err(refusal(&error)),
                     Ok(ActionReceipt { outcome, is_repeat, .. }) => match outcome.status {
                         ActionStatus::Failed => Err(failed(&outcome.result)),
                         // The result of an earlier prompt with the same id.
@@ -94,7 +96,8 @@ impl AcpChannel {
         let pump = tokio::spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
         let updates = UpdateConverter::new(session_id.clone(), cwd, self.wants);
         let prompts = prompts.unwrap_or_default();
-        let attached = AttachedSession { connection, updates, pump, number, lag, head, loading: None, prompts };
+        let attached =
+            AttachedSession { connection, updates, pump, number, lag, head, resumed, loading: None, prompts };
         self.sessions.insert(session_id, attached);
     }
 
@@ -107,11 +110,16 @@ impl AcpChannel {
         let frames = match read {
             Ok(ReadEvents::Frames(frames)) => frames,
             Ok(ReadEvents::Slow) => {
+                report(FailedOperation::Delivery, "slow channel", "disconnected a channel: it read too slowly");
                 let text = format!("slow; resume after {cursor}");
                 return Err(ConnectionEnd::new(DisconnectReason::Slow, CloseCode::Again, text));
             }
             Err(error) => {
-                tracing::error!("cannot read the events of a session: {error}");
+                report(
+                    FailedOperation::Read,
+                    "channel events",
+                    format_args!("cannot read the events of a session: {error}"),
+                );
                 return Err(ConnectionEnd::new(DisconnectReason::Protocol, CloseCode::Error, "log"));
             }
         };
@@ -163,21 +171,18 @@ impl AcpChannel {
     fn take_channel_event(&mut self, session_id: &Arc<str>, cursor: u64, recorded: RecordedChannelEvent) {
         match recorded.event {
             // A question that was decided meanwhile is not asked.
-            ChannelEvent::PermissionForwarded(forwarded)
-                if self.daemon.core().permissions.is_pending(&forwarded.request) =>
-            {
-                let ForwardedPermission { request, requested_by, applies_to, reason, .. } = forwarded;
-                self.ask(session_id, UndecidedQuestion { request, requested_by, applies_to, reason }, Some(cursor));
+            ChannelEvent::PermissionForwarded(forwarded) => {
+                // A question that was decided meanwhile is not asked.
+                if let Some(question) = self.daemon.core().permissions.open_question(&forwarded.request) {
+                    self.ask(session_id, &question, Some(cursor));
+                }
             }
             ChannelEvent::PermissionReturned(returned) => {
-                let ids: Vec<i64> = self
-                    .asked
-                    .iter()
-                    .filter(|(_, asked)| asked.request == returned.request)
-                    .map(|(id, _)| *id)
-                    .collect();
-                for id in ids {
-                    self.asked.remove(&id);
+                let id = request_id(&returned.request);
+                // An earlier connection may have asked a client that resumes.
+                let is_of_earlier = self.channel.scopes.has(ChannelScope::Permit)
+                    && self.sessions.get(session_id).is_some_and(|it| it.resumed && cursor <= it.head);
+                if self.asked.remove(&id).is_some() || is_of_earlier {
                     self.put(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}));
                 }
             }
@@ -188,7 +193,7 @@ impl AcpChannel {
                 let loading = attached.loading.take();
                 // A question of the history may not be in the events that the client gets.
                 for question in self.daemon.core().permissions.open_questions(session_id) {
-                    self.ask(session_id, question, None);
+                    self.ask(session_id, &question, None);
                 }
                 if let Some((id, answer)) = loading {
                     self.answer(&id, Ok(answer));
@@ -199,19 +204,28 @@ impl AcpChannel {
     }
 
     /// Asks the client a permission question, unless it has it.
-    fn ask(&mut self, session_id: &Arc<str>, question: UndecidedQuestion, cursor: Option<u64>) {
-        let UndecidedQuestion { request, requested_by, applies_to, reason } = question;
-        let id = request_id(&request);
+    fn ask(&mut self, session_id: &Arc<str>, undecided: &UndecidedQuestion, cursor: Option<u64>) {
+        let UndecidedQuestion { request, question } = undecided;
+        let id = request_id(request);
         if !self.channel.scopes.has(ChannelScope::Permit) || self.asked.contains_key(&id) {
             return;
         }
-        let mut params = permission::forwarded(session_id, &applies_to, reason.as_deref());
+        let Some(attached) = self.sessions.get(session_id) else { return };
+        let shown = attached.updates.tool_call(&question.call, &question.annotations);
+        let holds = match self.channel.scopes.has(ChannelScope::PermitSession) {
+            true => AlwaysHolds::Session,
+            false => AlwaysHolds::Channel,
+        };
+        let mut params = match permission::params(question, shown, holds) {
+            Ok(params) => params,
+            Err(error) => return tracing::error!("cannot ask a client for a permission: {error}"),
+        };
         if let Some(cursor) = cursor {
             params["_meta"]["harn"]["sequence"] = cursor.into();
         }
-        params["_meta"]["harn"]["request"] = (*request).into();
-        params["_meta"]["harn"]["requestedBy"] = (*requested_by).into();
-        self.asked.insert(id, AskedPermission { session_id: session_id.clone(), request });
+        params["_meta"]["harn"]["request"] = (**request).into();
+        params["_meta"]["harn"]["requestedBy"] = (*question.requested_by).into();
+        self.asked.insert(id, AskedPermission { session_id: session_id.clone(), request: request.clone() });
         self.put(&json!({"jsonrpc": "2.0", "id": id, "method": permission::METHOD, "params": params}));
     }
 
@@ -237,6 +251,9 @@ impl AcpChannel {
                 let ended: Vec<SubmittedPrompt> = ended;
                 for prompt in ended {
                     let answer = match payload.get("stop").as_str() {
+                        Some("failed") if payload.get("reason").as_str() == Some(INTERRUPTED) => {
+                            Err(ErrorResponse::not_now(INTERRUPTED, INTERRUPTION))
+                        }
                         Some("failed") => Err(ErrorResponse::broken("the script failed")
                             .reason("script_failed")
                             .with("detail", payload.get("reason").as_str().unwrap_or_default())),

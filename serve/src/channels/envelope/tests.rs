@@ -138,7 +138,11 @@ fn event_channel_resumed() {
 #[test]
 fn event_channel_message() {
     let data = Data::dict([("user_key", Data::from(1))]);
-    let event = through_the_log(ChannelEvent::Message { text: "Back in 5 minutes.".into(), data });
+    let event = through_the_log(ChannelEvent::Message {
+        text: "Back in 5 minutes.".into(),
+        data,
+        action: Some("chan-1/a".into()),
+    });
     let expected = json!({"channelId": "chan-1", "data": {"user_key": 1}, "text": "Back in 5 minutes."});
     assert_eq!(event["payload"], expected);
 }
@@ -151,6 +155,7 @@ fn event_channel_permission_forwarded() {
         applies_to: applies_to(),
         forwarded_to: vec!["chan-1".into(), "chan-2".into()],
         reason: Some("it writes files".into()),
+        covers: Data::dict([("tool", Data::from("deploy"))]),
         expires_at_ms: None,
     }));
     assert_eq!((&event["toolCallId"], &event["payload"]["forwardedTo"][1]), (&json!("call-1"), &json!("chan-2")));

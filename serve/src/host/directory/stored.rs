@@ -30,6 +30,17 @@ impl Host {
         self.read(move |store| store.list(cwd.as_deref(), cursor.as_deref(), SessionStore::PAGE)).await
     }
 
+    /// Records the ends of the turns that ended processes left open. Must be called before a session is opened.
+    ///
+    /// # Errors
+    /// The log cannot be read or written.
+    pub(crate) async fn end_interrupted(&self) -> Result<(), HostError> {
+        match self.keeps_sessions() {
+            true => self.read(SessionStore::end_interrupted).await,
+            false => Ok(()),
+        }
+    }
+
     /// Restores a session, and sends its earlier events to the peer before this returns. A session that is open in
     /// this process stays as it is, also if it is busy, and keeps its MCP servers; only its events are sent again.
     /// `mcp_servers` are those of the client, which are not stored.

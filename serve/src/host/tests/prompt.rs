@@ -42,7 +42,7 @@ fn what_a_pipeline_returns_is_shown_once() {
             ("sub", PromptOutcome::Done, "below"),
             ("keep", PromptOutcome::Done, "kept"),
             ("again", PromptOutcome::Done, "kept"),
-            ("int", PromptOutcome::Done, ""),
+            ("int", PromptOutcome::Done, "3"),
             ("exit", PromptOutcome::Done, ""),
             ("nothing", PromptOutcome::Done, ""),
         ] {

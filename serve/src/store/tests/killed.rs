@@ -79,15 +79,55 @@ fn assert_adds_up(store: &SessionStore, served: &ServedSession) {
     assert!(born.values().all(|times| *times == 1), "an id came again: {born:?}");
 }
 
+/// Returns the records of the session's lifecycle with a word.
+fn life(store: &SessionStore, word: &str) -> Vec<Arc<Record>> {
+    let records = store.log().read(&RecordFilter::topic(Topic::Life), usize::MAX).unwrap();
+    records.into_iter().filter(|record| Topic::Life.word_of(&record.kind) == Some(word)).collect()
+}
+
+#[test]
+fn the_turn_of_a_killed_process_ends_once() {
+    let records = history();
+    let last = records.iter().rposition(|record| &*record.kind == "session.life.prompted").unwrap();
+    let folder = StoreFolder::new();
+    cut(&folder, &records[..=last + 3]);
+    let store = folder.store();
+    assert_eq!(life(&store, "answered").len(), 1);
+    store.end_interrupted().unwrap();
+    store.end_interrupted().unwrap();
+    let answered = life(&store, "answered");
+    assert_eq!(answered.len(), 2, "{answered:?}");
+    let end = &answered[1].payload;
+    assert_eq!((end.get("stop").as_str(), end.get("reason").as_str()), (Some("failed"), Some("interrupted")));
+    assert_eq!(end.get("turn_id"), records[last].payload.get("turn_id"));
+    assert!(life(&store, "loaded").is_empty());
+    ServedSession::load(&store, store.claim(ID).unwrap());
+    assert_eq!(life(&store, "answered").len(), 2);
+}
+
+#[test]
+fn the_turn_of_a_living_process_does_not_end() {
+    let folder = StoreFolder::new();
+    let (here, there) = (folder.store(), folder.store());
+    let served = ServedSession::open(&there, ID);
+    served.journal.prompted("look", None);
+    here.end_interrupted().unwrap();
+    assert!(life(&here, "answered").is_empty());
+}
+
 #[test]
 fn killed_behind_whichever_record_a_session_goes_on() {
     let records = history();
     let opened = records.iter().position(|record| &*record.kind == "session.life.opened").unwrap();
     let mut seen = BTreeSet::new();
-    for n in 0..=records.len() {
+    // The next process may end the turn before anyone loads the session.
+    for (n, is_ended) in (0..=records.len()).flat_map(|n| [(n, false), (n, true)]) {
         let folder = StoreFolder::new();
         cut(&folder, &records[..n]);
         let store = folder.store();
+        if is_ended {
+            store.end_interrupted().unwrap();
+        }
         let claim = match store.claim(ID) {
             Err(StoreError::Unknown(_)) if n <= opened => continue,
             claim => claim.unwrap(),
@@ -101,6 +141,7 @@ fn killed_behind_whichever_record_a_session_goes_on() {
             assert!(["look", "and now"].contains(&content.to_text().as_ref()));
         }
         let served = ServedSession::load(&store, claim);
+        assert_eq!(life(&store, "answered").len(), life(&store, "prompted").len(), "every turn has an end");
         assert_whole(&served.messages());
         assert_adds_up(&store, &served);
         let there: Vec<_> = served.session.queue().lock().unwrap().pending().cloned().collect();

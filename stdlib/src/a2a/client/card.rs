@@ -29,6 +29,8 @@ pub(crate) struct Card {
     pub(crate) streaming: bool,
     /// The agent's support of reminders; `None` without any.
     pub(crate) reminders: Option<ReminderSupport>,
+    /// The URIs of the extensions that a caller must activate.
+    pub(crate) required_extensions: Vec<Arc<str>>,
 }
 
 /// An agent's support of reminders.
@@ -73,8 +75,9 @@ impl Card {
         let name = data.get("name").as_str().unwrap_or("agent").into();
         let streaming = data.at("capabilities.streaming").truthy();
         let reminders = reminders(data.get("capabilities"));
+        let required_extensions = required_extensions(data.get("capabilities"));
         let tenant = interface.tenant.clone();
-        Ok(Card { name, version, endpoint, tenant, streaming, reminders, data })
+        Ok(Card { name, version, endpoint, tenant, streaming, reminders, required_extensions, data })
     }
 
     /// The card with what was read from it, under `harn`.
@@ -93,6 +96,7 @@ impl Card {
             ("endpoint", self.endpoint.as_str().into()),
             ("streaming", self.streaming.into()),
             ("reminders", reminders),
+            ("required_extensions", texts(&self.required_extensions)),
         ]);
         self.data.clone().with("harn", reading)
     }
@@ -161,6 +165,11 @@ fn none_spoken(offered: &[Interface<'_>], at: &str, wanted: Option<Version>) -> 
     PeerError::new(ErrorKind::NoVersion, message)
         .fact("offered", rows.iter().map(|row| Data::from(row.as_str())).collect())
         .help("ask the operator of the agent whether it can offer the JSONRPC binding")
+}
+
+fn required_extensions(capabilities: &Data) -> Vec<Arc<str>> {
+    let rows = capabilities.get("extensions").as_list().into_iter().flatten();
+    rows.filter(|row| row.get("required").truthy()).filter_map(|row| row.get("uri").as_shared_str()).collect()
 }
 
 fn reminders(capabilities: &Data) -> Option<ReminderSupport> {
@@ -249,6 +258,15 @@ mod tests {
         for capabilities in ["{}", r#"{"extensions": [{"uri": "x"}]}"#, r#"{"reminders": true}"#] {
             assert_eq!(reminders(&Data::from_json(capabilities).unwrap()), None, "{capabilities}");
         }
+    }
+
+    #[test]
+    fn extensions_are_required_only_if_the_card_says_so() {
+        let capabilities = r#"{"extensions": [{"uri": "a", "required": true}, {"uri": "b", "required": false}, {"uri": "c"},
+            {"required": true}, {"uri": "urn:harn:ext:reminders:1", "required": true}]}"#;
+        let required = required_extensions(&Data::from_json(capabilities).unwrap());
+        assert_eq!(required, ["a".into(), "urn:harn:ext:reminders:1".into()] as [Arc<str>; 2]);
+        assert!(required_extensions(&Data::Nil).is_empty());
     }
 
     #[test]

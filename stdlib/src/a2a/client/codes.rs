@@ -83,5 +83,12 @@ pub(crate) enum PeerCode {
             working on the task: `a2a.get` returns its state, and `a2a.cancel` cancels it. `timeout_ms` limits \
             only the wait and is not sent to the agent.",
     },
+    /// A required extension that is not supported.
+    Extension = "HARN-A2A-112", Error {
+        title: "unsupported extension required by an agent",
+        meaning: "The agent's card lists an extension with `required: true`, and harn does not support it, so \
+            nothing was sent. The error's `extensions` has the URIs. If your messages follow the extension, request \
+            it with the option `extensions`. `urn:harn:ext:reminders:1` is activated without that.",
+    },
 }
 }

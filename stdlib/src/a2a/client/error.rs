@@ -26,6 +26,8 @@ pub(crate) enum ErrorKind {
     NotAgent,
     /// It speaks no version that is spoken here.
     NoVersion,
+    /// It requires an extension that is not supported here.
+    Extension,
     /// It refuses the token, or wants one.
     Refused,
     /// It leads elsewhere.
@@ -48,6 +50,7 @@ impl ErrorKind {
             ErrorKind::NoCard => PeerCode::NoCard.code(),
             ErrorKind::NotAgent => PeerCode::NotAgent.code(),
             ErrorKind::NoVersion => PeerCode::NoVersion.code(),
+            ErrorKind::Extension => PeerCode::Extension.code(),
             ErrorKind::Refused => PeerCode::Refused.code(),
             ErrorKind::Moved => PeerCode::Moved.code(),
             ErrorKind::Status => PeerCode::Status.code(),
@@ -69,6 +72,7 @@ impl ErrorKind {
             ErrorKind::NoCard => "no_card",
             ErrorKind::NotAgent => "not_an_agent",
             ErrorKind::NoVersion => "no_version",
+            ErrorKind::Extension => "extension_required",
             ErrorKind::Refused => "refused",
             ErrorKind::Moved => "moved",
             ErrorKind::Status => "status",

@@ -1,5 +1,6 @@
 //! [`Peer`]: a peer whose card has been read, and calls of its methods.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, ShapeError, Task, Version};
@@ -8,7 +9,7 @@ use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_value
 use runtime::data::Data;
 
 use super::access::{Access, has, shown};
-use super::card::Card;
+use super::card::{Card, REMINDERS};
 use super::stream::Stream;
 use super::{ErrorKind, PeerError};
 
@@ -55,6 +56,11 @@ impl Method {
             (Method::InjectReminder, _) => "tasks/inject_reminder",
         }
     }
+
+    /// Returns whether the extensions of an agent apply to the request or its events.
+    fn follows_extensions(self) -> bool {
+        matches!(self, Method::Send | Method::Stream | Method::Subscribe)
+    }
 }
 
 /// A peer whose card has been read.
@@ -84,13 +90,13 @@ impl Peer {
     /// Calls a method whose result is a task, or a message.
     pub(crate) async fn call_for_frame(&self, web: &Web, method: Method, params: Data) -> Result<Frame, PeerError> {
         let result = self.call(web, method, params).await?;
-        self.card.version.read_frame(&result).map_err(|misfit| self.unfit(&misfit))
+        self.card.version.read_frame_of_peer(&result).map_err(|misfit| self.unfit(&misfit))
     }
 
     /// Calls a method whose result is a task.
     pub(crate) async fn call_for_task(&self, web: &Web, method: Method, params: Data) -> Result<Task, PeerError> {
         let result = self.call(web, method, params).await?;
-        self.card.version.read_task(&result).map_err(|misfit| self.unfit(&misfit))
+        self.card.version.read_task_of_peer(&result).map_err(|misfit| self.unfit(&misfit))
     }
 
     /// Calls a method whose result is a stream. A peer that answers with one document has said all in it.
@@ -116,6 +122,26 @@ impl Peer {
         params
     }
 
+    /// Returns the extensions to activate: those that the caller requests, and those that the agent requires.
+    ///
+    /// # Errors
+    /// The agent requires an extension for messages that is neither requested nor supported.
+    fn activated(&self, method: Method) -> Result<Vec<Arc<str>>, PeerError> {
+        let mut asked = self.access.extensions.clone();
+        let required = self.card.required_extensions.iter().filter(|uri| !self.access.extensions.contains(uri));
+        let (supported, others): (Vec<_>, Vec<_>) = required.cloned().partition(|uri| **uri == *REMINDERS);
+        asked.extend(supported);
+        if others.is_empty() || !method.follows_extensions() {
+            return Ok(asked);
+        }
+        let quoted = |mark: char| others.iter().map(|uri| format!("{mark}{uri}{mark}")).collect::<Vec<_>>().join(", ");
+        let (what, is) = if others.len() == 1 { ("extension", "is") } else { ("extensions", "are") };
+        let message = format!("{} requires the {what} {}, which {is} not supported", self.shown(), quoted('`'));
+        Err(PeerError::new(ErrorKind::Extension, message)
+            .fact("extensions", others.iter().map(Data::from).collect())
+            .help(format!("if your messages follow it, request it with the option `extensions: [{}]`", quoted('"'))))
+    }
+
     async fn open(&self, web: &Web, method: Method, params: Data, streams: bool) -> Result<Opened, PeerError> {
         self.access.allow(&self.card.endpoint)?;
         let version = self.card.version;
@@ -132,7 +158,7 @@ impl Peer {
         let mut headers = self.access.secret_headers();
         let accept = if streams { "text/event-stream, application/json" } else { "application/json" };
         let extensions = if version == Version::V1_0 { "a2a-extensions" } else { "x-a2a-extensions" };
-        let asked = self.access.extensions.join(", ");
+        let asked = self.activated(method)?.join(", ");
         for (name, value) in [
             ("content-type", "application/json"),
             ("accept", accept),
@@ -229,10 +255,8 @@ fn help_of(code: Option<i64>) -> Option<&'static str> {
     Some(match code? {
         -32001 => "the agent does not have a task with this id, or no longer keeps it",
         -32002 => "the task is over: read its state with `a2a.get`",
-        -32004 => {
-            "read the task's state with `a2a.get`: a task that is over, or that does not wait for input, \
-            does not accept messages"
-        }
+        -32004 => "read the task's state with `a2a.get`: a task that is over does not accept messages",
+        -32008 => "the agent requires an extension: see `capabilities.extensions` of its card",
         -32601 => "the agent does not support this method",
         _ => return None,
     })

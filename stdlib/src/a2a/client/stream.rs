@@ -1,5 +1,6 @@
 //! [`Stream`]: what becomes of a task, as a peer tells it.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,9 @@ use super::{ErrorKind, Lease, PeerError};
 
 /// The time a peer may take to close a stream whose task waits for its caller.
 const LINGER: Duration = Duration::from_secs(2);
+
+/// The number of unknown events after which other work may run.
+const AT_ONCE: usize = 32;
 
 /// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,18 +90,35 @@ impl Stream {
         next.map_err(|error| self.how_far(error))
     }
 
+    /// Returns the next event that is known here. Those of later versions of the protocol are skipped.
     async fn step(&mut self) -> Result<Option<Event>, PeerError> {
+        let mut skipped = 0_usize;
+        loop {
+            match self.look().await? {
+                ControlFlow::Break(event) => return Ok(event),
+                ControlFlow::Continue(()) => skipped += 1,
+            }
+            if skipped.is_multiple_of(AT_ONCE) {
+                // A flood of them must not keep the thread from other work.
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    /// Reads once: breaks with the next event, or with `None` after the last, and continues after an unknown event.
+    async fn look(&mut self) -> Result<ControlFlow<Option<Event>>, PeerError> {
         if self.has_ended() {
-            return Ok(None);
+            return Ok(ControlFlow::Break(None));
         }
         let waits = self.waits_for_caller();
         let events = match &mut self.source {
-            PeerEventSource::Over => return Ok(None),
+            PeerEventSource::Over => return Ok(ControlFlow::Break(None)),
             PeerEventSource::Document(result) => {
                 let result = std::mem::take(result);
-                let event = self.read_result(&result)?;
+                let frame = self.peer.card.version.read_frame_of_peer(&result);
+                let event = self.take(frame.map_err(|misfit| self.peer.unfit(&misfit))?, &result);
                 self.source = PeerEventSource::Over;
-                return Ok(Some(event));
+                return Ok(ControlFlow::Break(Some(event)));
             }
             PeerEventSource::Events(events) => events,
         };
@@ -105,27 +126,35 @@ impl Stream {
             // The reader is the caller that the task waits for.
             true => match timeout(LINGER, events.next()).await {
                 Ok(said) => said,
-                Err(_) => return Ok(None),
+                Err(_) => return Ok(ControlFlow::Break(None)),
             },
             false => events.next().await,
         };
         match said.map_err(PeerError::from)? {
-            Some(said) => self.read(&said).map(Some),
-            None if waits => Ok(None),
+            Some(said) => Ok(match self.read(&said)? {
+                Some(event) => ControlFlow::Break(Some(event)),
+                None => ControlFlow::Continue(()),
+            }),
+            None if waits => Ok(ControlFlow::Break(None)),
             None => {
                 Err(PeerError::new(ErrorKind::BrokeOff, format!("the stream of {} ended early", self.peer.shown())))
             }
         }
     }
 
-    fn read(&mut self, said: &str) -> Result<Event, PeerError> {
+    /// Reads an event. Returns `None` if its kind is unknown.
+    fn read(&mut self, said: &str) -> Result<Option<Event>, PeerError> {
         match read(said.as_bytes()) {
             Some(Message::Answer(Answer { error: Some(error @ Data::Dict(_)), .. })) => Err(self.peer.answered(&error)),
-            Some(Message::Answer(Answer { result: Some(result), .. })) => self.read_result(&result),
+            Some(Message::Answer(Answer { result: Some(result), .. })) => {
+                let frame = self.peer.card.version.read_event_of_peer(&result);
+                let frame = frame.map_err(|misfit| self.peer.unfit(&misfit))?;
+                Ok(frame.map(|frame| self.take(frame, &result)))
+            }
             Some(Message::Request(Request { method, params, .. })) => {
                 let report = reminder::of_notification(&method, &params.unwrap_or_default());
-                self.count += 1;
-                report.map(Event::Reminder).ok_or_else(|| self.no_event(said))
+                self.count += u64::from(report.is_some());
+                Ok(report.map(Event::Reminder))
             }
             _ => Err(self.no_event(said)),
         }
@@ -136,9 +165,8 @@ impl Stream {
         PeerError::new(ErrorKind::NotAgent, format!("invalid stream event of {}: {said}", self.peer.shown()))
     }
 
-    fn read_result(&mut self, result: &Data) -> Result<Event, PeerError> {
-        let version = self.peer.card.version;
-        let frame = version.read_frame(result).map_err(|misfit| self.peer.unfit(&misfit))?;
+    /// Takes the frame in a result.
+    fn take(&mut self, frame: Frame, result: &Data) -> Event {
         self.count += 1;
         let (task_id, state) = match &frame {
             Frame::Task(task) => (Some(&task.id), Some(task.status.state)),
@@ -154,13 +182,13 @@ impl Stream {
         }
         self.state = state.or(self.state);
         // Before 1.0 a peer says which event is its last.
-        self.answered |= version < Version::V1_0 && result.get("final").truthy();
+        self.answered |= self.peer.card.version < Version::V1_0 && result.get("final").truthy();
         if let Frame::Status(update) = &frame
             && let Some(report) = reminder::of_metadata(&update.metadata, &update.task_id)
         {
-            return Ok(Event::Reminder(report));
+            return Event::Reminder(report);
         }
-        Ok(Event::Frame(frame))
+        Event::Frame(frame)
     }
 
     /// Whether nothing more is to come, whatever the connection does.

@@ -2,7 +2,7 @@
 
 use crate::convert::to_data_lossy;
 use crate::hosting::{Hosting, ServedCode};
-use crate::values::failed_loop;
+use crate::values::failed_loop::{self, Told};
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::{Outcome, RunCode, Why};
@@ -131,8 +131,7 @@ fn of_value(value: &Value, hosting: &Hosting) -> PromptEnd {
         return PromptEnd::Returned(news(text, hosting).map_or(ReturnedValue::Nothing, ReturnedValue::Text));
     }
     match value {
-        // An int is an exit code where a script is run.
-        Value::Nil | Value::Unbound | Value::Int(_) => PromptEnd::Returned(ReturnedValue::Nothing),
+        Value::Nil | Value::Unbound => PromptEnd::Returned(ReturnedValue::Nothing),
         _ => match of_loop(value, hosting) {
             Some(end) => end,
             None => PromptEnd::Returned(match to_data_lossy(value) {
@@ -150,11 +149,11 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
 
 /// Returns the end for the result of a loop or of a sub-agent: a dict with its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<PromptEnd> {
-    let (status, error) = failed_loop::ended(value)?;
-    let dict = failed_loop::as_dict(value)?;
-    if let Some(failed) = failed_loop::returned(value) {
+    if let Some(failed) = failed_loop::returned(value, Told::OtherReader) {
         return Some(PromptEnd::Failed(Box::new(failed)));
     }
+    let (status, error) = failed_loop::ended(value)?;
+    let dict = failed_loop::as_dict(value)?;
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str);
     Some(match status {
         LoopStatus::Blocked => {

@@ -166,3 +166,33 @@ fn a_session_whose_files_do_not_answer_leaves_its_thread_to_the_others() {
     });
     drop(stalled);
 }
+
+#[test]
+fn a_prompt_that_does_not_handle_a_failed_loop_fails_with_its_reason() {
+    let failing = "{reminders: false, llm_caller: { asked -> throw \"out of order\" }}";
+    let asking =
+        |use_of: &str| format!("pipeline default(task) {{\n  let r = agent_loop(task, nil, {failing})\n  {use_of}\n}}");
+    for (use_of, failed) in [
+        ("return \"${r.status}: ${r.text}\"", true),
+        ("return r", true),
+        ("return (r?).text", true),
+        ("try { r? } catch e { throw e }", true),
+        ("sleep(1)\n  return r.text", true),
+        ("return r.error == nil ? r.text : \"later\"", false),
+    ] {
+        on_a_worker(async {
+            let hosted = served("a.harn", &asking(use_of), RunLimits::default());
+            hosted.start(never()).await.unwrap();
+            let came = hosted.prompt(Request { text: "go".to_owned(), ..Request::default() }, never()).await;
+            match came.end {
+                PromptEnd::Failed(found) => {
+                    assert!(
+                        failed && found.message.contains("the agent loop failed: out of order"),
+                        "{use_of}: {found:?}"
+                    );
+                }
+                end => assert!(!failed, "{use_of}: {end:?}"),
+            }
+        });
+    }
+}

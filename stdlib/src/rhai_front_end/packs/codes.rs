@@ -8,7 +8,8 @@ pub(crate) enum PackCode {
     /// It cannot be loaded.
     Load = "HARN-PCK-001", Error {
         title: "provider pack cannot be loaded",
-        meaning: "The pack's file does not exist, is not valid Rhai, fails while its top level runs, or registers \
+        meaning: "A pack is named by `--pack FILE`, by `packs` under `[providers]` in `harn.toml`, or by the option \
+            `reminders` of a loop. The pack's file does not exist, is not valid Rhai, fails while its top level runs, or registers \
             no usable provider. The run, or the loop that names the pack, does not start, because a missing pack \
             would not guard anything.",
         fails: "agent_loop(\"go\", nil, {provider: \"mock\", reminders: {packs: [\"no/such/guard.rhai\"]}})\n",

@@ -131,7 +131,7 @@ impl Packs {
                     file.as_ref()
                 );
                 return Err(Raise::error(PackCode::Load, message)
-                    .help("name it with `--provider` or in harn.toml, or run with `fs.read`"));
+                    .help("name it with `--pack` or in harn.toml, or run with `fs.read`"));
             }
             for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
                 if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
@@ -215,7 +215,7 @@ fn read_and_load(
         let mut found = Diagnostic::new(PackCode::Load, format!("the pack `{name}` cannot be loaded: {message}"));
         found.notes = why.notes;
         found.help = why.help.into_iter().filter(|help| help.starts_with("did you mean")).collect();
-        let places = "a path is relative to the folder of `harn.toml` or of the script, or, with `--provider`, to \
+        let places = "a path is relative to the folder of `harn.toml` or of the script, or, with `--pack`, to \
             the working directory";
         vec![found.help(places)]
     })?;

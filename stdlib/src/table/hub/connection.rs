@@ -149,8 +149,8 @@ fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         health_check_url: reader.text("health_check_url")?.as_deref().unwrap_or_default().to_owned(),
     };
     run(cx, |_| async move {
-        let response = ask!(hub, hub.register_agent, request)?;
-        hub.act_as(&response.agent_id);
+        let response = ask!(hub, hub.register_agent, request.clone())?;
+        hub.registered(&response.agent_id, request);
         Ok(whole)
     })
 }
@@ -180,6 +180,7 @@ fn unregister(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let request = UnregisterAgentRequest { agent_id: hub.acting()? };
     run(cx, |_| async move {
         ask!(hub, worker.unregister_agent, request)?;
+        hub.unregistered();
         Ok(Value::Nil)
     })
 }

@@ -296,6 +296,8 @@ fn session(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let handed = Reminder::list_from_handed(task.reminders(), None, fresh).map_err(|error| of_reminder(&error))?;
     let session = world.agents.sessions.open(None, world.clock.now_ms());
     session.with(|state| state.cause = task.cause());
-    propagation::seed(&session, &here::scope(cx, &world), &handed);
+    for refusal in propagation::seed_from_peer(&session, &here::scope(cx, &world), handed) {
+        world.console.show(&refusal.note_of_earlier());
+    }
     Ok(Value::str(session.id()))
 }

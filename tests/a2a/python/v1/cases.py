@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 import time
 from datetime import datetime, timedelta, timezone
 
@@ -15,7 +16,7 @@ from a2a.utils import errors
 from a2a.client.errors import A2AClientError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
-from harness import Asks, EXTENSION, all_of, case, frames, main, new_id, served, shown, until
+from harness import Asks, EXTENSION, NOTIFICATIONS, all_of, case, frames, main, new_id, served, shown, until
 
 VERSION = "1.0"
 STATE = types.TaskState
@@ -128,11 +129,15 @@ async def card_headers(place):
 
 @case
 async def card_reminders(place):
-    """`capabilities.reminders` is on the card of somebody who names the extension, and on no other."""
+    """`capabilities.reminders` is on the usual card, and on that of one version for somebody who names the extension."""
     one = await caller(place)
     address = f"{one.url}/.well-known/agent-card.json"
+    # The SDK's client names its version in every request.
+    usual = (await (await place.http()).get(address)).json()["capabilities"]
+    assert usual["reminders"]["inject"] is True and usual["_meta"]["harn"]["reminders"] == usual["reminders"], usual
     for header in ("A2A-Extensions", "X-A2A-Extensions"):
-        asked = (await one.http.get(address, headers={header: f"urn:other, {EXTENSION}"})).json()
+        headers = {"A2A-Version": "1.0", header: f"urn:other, {EXTENSION}"}
+        asked = (await one.http.get(address, headers=headers)).json()
         assert asked["capabilities"]["reminders"]["inject"] is True, asked
     for version in ("1.0", "0.3"):
         plain = (await one.http.get(address, headers={"A2A-Version": version})).json()
@@ -218,6 +223,17 @@ async def returned_data(place):
     assert data(task) == {"answer": 42, "list": [1, "two", None, True]}, task
     nothing = await one.send("nothing")
     assert nothing.status.state == STATE.TASK_STATE_COMPLETED and not nothing.artifacts, nothing
+
+
+@case
+async def returned_values(place):
+    """Whatever the pipeline returns is the answer: a plain value as text, a list or a dict as data."""
+    one = await caller(place)
+    for value in ("42", "0", "-1", "2.5", "true", "false"):
+        task = await one.send(f"value {value}")
+        assert task.status.state == STATE.TASK_STATE_COMPLETED and text(task) == value, task
+    for value in ([], [1], {"a": 0}):
+        assert data(await one.send(f"value {json.dumps(value, separators=(',', ':'))}")) == value
 
 
 @case
@@ -544,10 +560,28 @@ async def wrong_messages(place):
     await refused(errors.InvalidParamsError, one.send("y", task_id=asked.id, context_id="another"), "HARN-A2A-")
     busy = await one.send("wait", now=True)
     await place.arrived("waiting")
-    error = await refused(errors.UnsupportedOperationError, one.send("y", task_id=busy.id), "HARN-A2A-")
-    assert "ask" in error.message or "work" in error.message, error
+    parts = [types.Part(text="y"), types.Part(raw=b"y")]
+    error = await refused(errors.InvalidParamsError, one.send("", parts=parts, task_id=busy.id), "HARN-A2A-")
+    assert "running task" in error.message, error
     place.open("waiting")
     assert text(await one.send("red", task_id=asked.id)) == "You like red."
+
+
+@case
+async def message_to_a_running_task(place):
+    """A message to a task at work reaches its loop, and who sends it is given the task at its end."""
+    one = await caller(place, "seams.harn")
+    sent = await one.send("Look around, and stop in-model-1.", now=True)
+    await place.arrived("in-model-1")
+    waits = asyncio.ensure_future(one.send("Mind the tests.", task_id=sent.id))
+    while len((await one.get(sent.id)).history) < 2:
+        await asyncio.sleep(0.005)
+    place.open("in-model-1")
+    task = await waits
+    assert (task.id, task.status.state) == (sent.id, STATE.TASK_STATE_COMPLETED), task
+    assert shown(data(task), "Mind the tests.") == 2, task
+    said_by_user = [of.parts[0].text for of in task.history if of.role == types.ROLE_USER]
+    assert said_by_user == ["Look around, and stop in-model-1.", "Mind the tests."], task
 
 
 @case
@@ -558,7 +592,21 @@ async def repeated_message(place):
     first = await one.send("one", task_id=asked.id, message_id="the-same")
     again = await one.send("one", task_id=asked.id, message_id="the-same")
     assert said(first) == said(again) == "Second?", (first, again)
-    assert text(await one.send("two", task_id=asked.id)) == "one and two"
+    # Other content with the same id is another message.
+    assert text(await one.send("two", task_id=asked.id, message_id="the-same")) == "one and two"
+
+
+@case
+async def repeated_first_message(place):
+    """A message that comes again is its first task; other content with its id begins another, which can be repeated too."""
+    one = await caller(place)
+    first = await one.send("echo one", message_id="first-of-all")
+    other = await one.send("echo two", message_id="first-of-all")
+    assert (text(first), text(other)) == ("one", "two") and first.id != other.id, (first, other)
+    for task, words in ((first, "echo one"), (other, "echo two")):
+        assert (await one.send(words, message_id="first-of-all")).id == task.id
+    events = await all_of(one.stream("echo one", message_id="first-of-all"))
+    assert events[0].task.id == first.id, events
 
 
 @case
@@ -693,11 +741,11 @@ for mode, first in (("interrupt_immediate", 2), ("finish_step", 2), ("audit_only
 
 @case
 async def with_the_extension(place):
-    """Who names the extension is told of reminders by notifications, and beside it the SDK's own stream has none of them."""
+    """Who asks for notifications is told of reminders by them, and beside it the SDK's own stream has none of them."""
     one = await caller(place, "seams.harn")
     params = MessageToDict(one.request("Look around, and stop in-model-1."))
     seen = []
-    bare = asyncio.ensure_future(frames(one.http, one.url, "SendStreamingMessage", params, VERSION, True, seen))
+    bare = asyncio.ensure_future(frames(one.http, one.url, "SendStreamingMessage", params, VERSION, NOTIFICATIONS, seen))
     await place.arrived("in-model-1")
     await until(lambda: seen, "the first frame")
     task = seen[0]["result"]["task"]["id"]
@@ -724,9 +772,27 @@ async def with_the_extension(place):
 
 @case
 async def sdk_with_the_extension(place):
-    """A notification aborts this SDK's stream, so only who names the extension gets any; the task goes on."""
+    """The SDK's stream goes on to its end when it activates the extension, and says what becomes of reminders."""
     one = await caller(place, "seams.harn")
     events = one.stream("Look around, and stop in-model-1.", context=WITH_REMINDERS)
+    task = (await anext(events)).task
+    await place.arrived("in-model-1")
+    taken = await one.inject(task.id, "The build is red.", ttlTurns=1)
+    place.open("in-model-1")
+    rest = await all_of(events)
+    assert rest[-1].status_update.status.state == STATE.TASK_STATE_COMPLETED, rest
+    told = [MessageToDict(event.status_update.metadata).get("harn.reminder") for event in rest]
+    told = [(of["event"], of["id"]) for of in told if of]
+    assert told == [("emitted", taken["reminderId"]), ("expired", taken["reminderId"])], told
+    assert place.exchanges[-1]["response"]["headers"]["a2a-extensions"] == EXTENSION
+
+
+@case
+async def sdk_with_notifications(place):
+    """A notification aborts this SDK's stream, so only who asks for them gets any; the task goes on."""
+    one = await caller(place, "seams.harn")
+    parameters = ServiceParametersFactory.create([with_a2a_extensions([NOTIFICATIONS])])
+    events = one.stream("Look around, and stop in-model-1.", context=ClientCallContext(service_parameters=parameters))
     task = (await anext(events)).task
     await place.arrived("in-model-1")
     await one.inject(task.id, "The build is red.")
@@ -743,6 +809,9 @@ async def kept_id(place):
     await place.arrived("in-model-1")
     first = await one.inject(sent.id, "Mind the gap.", id="reminder-of-mine", source="me", firedAtTurn=99, ttlTurns=1)
     again = await one.inject(sent.id, "Mind the gap.", id="reminder-of-mine", source="me", firedAtTurn=99, ttlTurns=1)
+    reminder = {"id": "reminder-of-mine", "body": "Mind the gap.", "source": "me", "ttlTurns": 1}
+    params = {"taskId": sent.id, "reminder": reminder, "metadata": {"attempt": 3}}
+    assert (await one.rpc("tasks/inject_reminder", **params))["result"] == first, "the metadata is about the request"
     assert first == again and first["reminderId"] == "reminder-of-mine", (first, again)
     pending = (await one.rpc("tasks/pending_injections", taskId=sent.id))["result"]
     assert (pending["pendingCount"], pending["injections"][0]["reminderId"]) == (1, "reminder-of-mine"), pending

@@ -10,28 +10,28 @@ use std::time::Duration;
 
 /// A request.
 #[derive(Debug, Clone)]
-pub(super) struct PeerRequest {
-    pub(super) verb: String,
-    pub(super) path: String,
+pub(crate) struct PeerRequest {
+    pub(crate) verb: String,
+    pub(crate) path: String,
     /// Names in small letters.
-    pub(super) headers: BTreeMap<String, String>,
+    pub(crate) headers: BTreeMap<String, String>,
     /// The body; null if it is not JSON.
-    pub(super) body: Value,
+    pub(crate) body: Value,
 }
 
 impl PeerRequest {
     /// The method of JSON-RPC.
-    pub(super) fn method(&self) -> &str {
+    pub(crate) fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 
-    pub(super) fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 }
 
 /// The answer to a request.
-pub(super) struct Reply {
+pub(crate) struct Reply {
     bytes: Vec<u8>,
     /// Bytes that are sent repeatedly after the answer, until the other end has gone.
     endless: Vec<u8>,
@@ -40,59 +40,59 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    pub(super) fn whole(status: u16, headers: &str, body: &str) -> Reply {
+    pub(crate) fn whole(status: u16, headers: &str, body: &str) -> Reply {
         let length = body.len();
         let text =
             format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
         Reply { bytes: text.into_bytes(), endless: Vec::new(), holds: false }
     }
 
-    pub(super) fn json(status: u16, body: &str) -> Reply {
+    pub(crate) fn json(status: u16, body: &str) -> Reply {
         Reply::whole(status, "Content-Type: application/json\r\n", body)
     }
 
-    pub(super) fn text(status: u16, body: &str) -> Reply {
+    pub(crate) fn text(status: u16, body: &str) -> Reply {
         Reply::whole(status, "Content-Type: text/plain\r\n", body)
     }
 
     /// The end of the connection, and nothing before it.
-    pub(super) fn nothing() -> Reply {
+    pub(crate) fn nothing() -> Reply {
         Reply { bytes: Vec::new(), endless: Vec::new(), holds: false }
     }
 
     /// Returns a reply that sends nothing and keeps the connection open.
-    pub(super) fn silence() -> Reply {
+    pub(crate) fn silence() -> Reply {
         Reply::nothing().held()
     }
 
     /// A head that does not say how long its body is.
-    pub(super) fn open_end() -> Reply {
+    pub(crate) fn open_end() -> Reply {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n";
         Reply { bytes: head.as_bytes().to_vec(), ..Reply::nothing() }
     }
 
     /// Events, and the end of the connection.
-    pub(super) fn events(events: &[String]) -> Reply {
+    pub(crate) fn events(events: &[String]) -> Reply {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n".to_owned();
         let body = events.iter().fold(head, |all, event| all + "data: " + event.as_str() + "\r\n\r\n");
         Reply { bytes: body.into_bytes(), endless: Vec::new(), holds: false }
     }
 
     /// Returns the reply followed by silence.
-    pub(super) fn held(self) -> Reply {
+    pub(crate) fn held(self) -> Reply {
         Reply { holds: true, ..self }
     }
 
     /// Returns the reply followed by `more`, repeated without end.
-    pub(super) fn endless(self, more: &[u8]) -> Reply {
+    pub(crate) fn endless(self, more: &[u8]) -> Reply {
         Reply { endless: more.to_vec(), ..self }
     }
 }
 
 /// A running agent; it ends with the process of the tests.
-pub(super) struct Peer {
-    pub(super) url: String,
-    pub(super) port: u16,
+pub(crate) struct Peer {
+    pub(crate) url: String,
+    pub(crate) port: u16,
     asked: Arc<Mutex<Vec<PeerRequest>>>,
     /// The number of held connections that the other end has closed.
     gone: Arc<Mutex<usize>>,
@@ -100,7 +100,7 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Starts one.
-    pub(super) fn start(answer: impl Fn(&PeerRequest, u16) -> Reply + Send + Sync + 'static) -> Peer {
+    pub(crate) fn start(answer: impl Fn(&PeerRequest, u16) -> Reply + Send + Sync + 'static) -> Peer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (asked, gone) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
@@ -120,17 +120,17 @@ impl Peer {
     }
 
     /// Returns the requests so far.
-    pub(super) fn asked(&self) -> Vec<PeerRequest> {
+    pub(crate) fn asked(&self) -> Vec<PeerRequest> {
         self.asked.lock().unwrap().clone()
     }
 
     /// The calls among it.
-    pub(super) fn calls(&self) -> Vec<PeerRequest> {
+    pub(crate) fn calls(&self) -> Vec<PeerRequest> {
         self.asked().into_iter().filter(|asked| asked.verb == "POST").collect()
     }
 
     /// Waits until so many held connections were closed by the other end.
-    pub(super) fn waits_until_gone(&self, count: usize) {
+    pub(crate) fn waits_until_gone(&self, count: usize) {
         for _ in 0..2_000 {
             if *self.gone.lock().unwrap() >= count {
                 return;

@@ -116,9 +116,71 @@ try {
         ])
     });
     assert_eq!(said("refused", &refused), "task\nHARN-A2A-105 answer 1 submitted t-1\n");
-    let other =
-        streaming(|| Reply::events(&[r#"{"jsonrpc": "2.0", "method": "tasks/unheard", "params": {}}"#.to_owned()]));
-    assert!(said("unheard", &other).starts_with("HARN-A2A-102 not_an_agent"), "{}", said("unheard", &other));
+    // Unknown words say nothing about the end.
+    let other = streaming(|| Reply::events(&[begun(), unheard(), status("ARCHIVED", "")]));
+    assert_eq!(said("unheard", &other), "task\nstatus\nHARN-A2A-106 broke_off 2 unknown t-1\n");
+}
+
+/// A notification of a later version.
+fn unheard() -> String {
+    r#"{"jsonrpc": "2.0", "method": "tasks/unheard", "params": {"taskId": "t-1"}}"#.to_owned()
+}
+
+#[test]
+fn events_and_states_of_later_versions_are_passed_over() {
+    let script = r#"
+for e in a2a.stream(args()[0], "Look.") { println("${e.event} ${e.state} ${e.text} ${e.data}") }
+"#;
+    let peer = streaming(|| {
+        let mut events = vec![begun(), unheard(), framed(r#"{"taskArchived": {"taskId": "t-1"}}"#)];
+        // More of them than are read at once.
+        events.extend((0..100).map(|n| framed(&format!(r#"{{"heartbeat": {{"n": {n}}}}}"#))));
+        events.push(status(
+            "ARCHIVED",
+            r#", "message": {"messageId": "m", "role": "ROLE_TOOL", "parts": [{"text": "Away."}]}"#,
+        ));
+        events.push(framed(
+            r#"{"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": {"artifactId": "a",
+                "parts": [{"text": "Seen."}, {"video": {"url": "v"}}]}}}"#,
+        ));
+        events.push(status("COMPLETED", ""));
+        Reply::events(&events)
+    });
+    let wanted = "task submitted  nil\nstatus unknown Away. nil\nartifact nil Seen. {video: {url: v}}\n\
+                  status completed nil nil\n";
+    assert_eq!(printed("later", script, &peer), wanted);
+    let of_0_3 = |event: &str| framed(event).replace("\"t-1\"", "\"t-1\", \"contextId\": \"c-1\"");
+    let peer = Peer::start(move |asked, port| match asked.path.as_str() {
+        "/" => Reply::events(&[
+            of_0_3(r#"{"kind": "task", "id": "t-1", "status": {"state": "queued"}}"#),
+            of_0_3(r#"{"kind": "task-moved", "taskId": "t-1", "final": true}"#),
+            of_0_3(r#"{"kind": "status-update", "taskId": "t-1", "status": {"state": "completed"}, "final": true}"#),
+        ]),
+        _ => Reply::json(
+            200,
+            &format!(
+                r#"{{"name": "old", "url": "http://127.0.0.1:{port}/", "protocolVersion": "0.3.0",
+                    "capabilities": {{"streaming": true}}}}"#
+            ),
+        ),
+    });
+    assert_eq!(printed("later-0-3", script, &peer), "task unknown  nil\nstatus completed nil nil\n");
+}
+
+#[test]
+fn a_state_of_a_later_version_is_neither_an_end_nor_a_success() {
+    let looks = std::sync::atomic::AtomicUsize::new(0);
+    let peer = agent("{}", move |asked| match asked.method() {
+        "SendMessage" => result(&format!(r#"{{"task": {}}}"#, task("ARCHIVED", ""))),
+        _ if looks.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 => result(&task("ARCHIVED", "")),
+        _ => result(&task("COMPLETED", "")),
+    });
+    let script = r#"
+println(a2a.send(args()[0], "Look.", {wait: false}).state)
+println(a2a.get(args()[0], "t-1").state)
+println(a2a.send(args()[0], "Look.").state)
+"#;
+    assert_eq!(printed("later-state", script, &peer), "unknown\nunknown\ncompleted\n");
 }
 
 #[test]

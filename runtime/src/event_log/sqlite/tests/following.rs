@@ -57,6 +57,58 @@ fn forget_up_to(folder: &TestFolder, cursor: i64) {
 }
 
 #[test]
+fn records_that_say_who_may_do_what_stay_and_the_gap_after_them_is_known() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    let put = |kind: &str, payload: Data| {
+        log.append(NewRecord {
+            topic: "channel".into(),
+            kind: kind.into(),
+            payload: payload.into(),
+            headers: Data::Nil,
+            occurred_at_ms: 0,
+        });
+    };
+    log.keep_grants().unwrap();
+    log.keep_grants().unwrap();
+    put("channel.enrolled", Data::Nil);
+    put("channel.action", Data::dict([("account_ref", Data::from("acme"))]));
+    put("channel.action", Data::dict([("kind", Data::from("prompt"))]));
+    put("channel.revoked", Data::Nil);
+    append(&log, 4);
+    let cursors = || log.look(|file| file.read(&RecordFilter::default(), 99)).unwrap();
+    let kept = || cursors().iter().map(|record| record.cursor).collect::<Vec<_>>();
+    let oldest = || log.look(LogFile::oldest).unwrap();
+    assert_eq!((kept(), oldest()), ((1..=8).collect(), 0));
+    forget_up_to(&folder, 6);
+    assert_eq!((kept(), oldest()), (vec![1, 2, 4, 7, 8], 6));
+    forget_up_to(&folder, 8);
+    assert_eq!((kept(), oldest()), (vec![1, 2, 4], 8));
+    append(&log, 1);
+    assert_eq!(oldest(), 8);
+    // Another process opens the file as a log.
+    drop(folder.log());
+    LogFile::open(folder.file()).unwrap();
+}
+
+#[test]
+fn a_log_of_grants_only_lacks_nothing() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    assert_eq!(log.look(LogFile::oldest).unwrap(), 0);
+    for kind in ["channel.enrolled", "channel.revoked"] {
+        log.append(NewRecord {
+            topic: "channel".into(),
+            kind: kind.into(),
+            payload: Data::Nil.into(),
+            headers: Data::Nil,
+            occurred_at_ms: 0,
+        });
+    }
+    assert_eq!(log.look(LogFile::oldest).unwrap(), 0);
+}
+
+#[test]
 fn a_subscriber_whose_records_were_deleted_hears_of_it_and_goes_on_behind_the_gap() {
     let folder = TestFolder::new();
     let log = folder.log();

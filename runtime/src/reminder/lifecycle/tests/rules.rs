@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::reminder::{ModelBodies, Priority, Refresh, ReminderRules};
+use crate::transcript::StoredFirings;
 
 /// Reminders without room, each with the one before it.
 type Outranked = Vec<(Arc<str>, Option<Arc<str>>)>;
@@ -111,7 +112,7 @@ fn waiting_is_told_once_and_charges_nothing() {
 }
 
 #[test]
-fn reminders_with_one_key_tell_their_reasons_in_turn() {
+fn each_of_two_reminders_with_one_key_has_its_own_reason() {
     let world = World::new();
     let mut t = Transcript::new("s".into());
     for body in ["1", "2"] {
@@ -121,13 +122,112 @@ fn reminders_with_one_key_tell_their_reasons_in_turn() {
         |event: &Data| event.clone().with("reminder", event.get("reminder").clone().with("dedupe_key", "k".into()));
     let exported = t.to_data();
     let events: Data = exported.get("events").as_list().unwrap().iter().map(keyed).collect();
-    let mut t = Transcript::import(&exported.with("events", events), &world.ids, 1).unwrap().0;
+    let mut t = Transcript::import(&exported.with("events", events), &world.ids, 1).unwrap().transcript;
     let full = SelectInput { budget: Some(0), ..SelectInput::default() };
     let first = t.pending().next().unwrap().reminder.id.clone();
     let hidden = [(first, ConditionVerdict::Hidden)];
-    assert_eq!(turn_with(&mut t, &world, &full).1, ["budget"]);
-    let waits = turn_with(&mut t, &world, &SelectInput { verdicts: &hidden, ..full }).1;
-    assert_eq!(waits, ["when", "budget"], "the first one changes the entry that both share");
+    assert_eq!(turn_with(&mut t, &world, &full).1, ["budget", "budget"]);
+    let waits = |t: &mut Transcript| turn_with(t, &world, &SelectInput { verdicts: &hidden, ..full }).1;
+    assert_eq!(waits(&mut t), ["when"], "the other one waits for the same reason as before");
+    assert_eq!(waits(&mut t), Vec::<&str>::new());
+}
+
+/// Returns the number of firings of a key.
+fn times(t: &Transcript, key: &str) -> u32 {
+    let stored = t.stored_firings().by_key;
+    stored.iter().find(|(known, _)| known.as_ref() == key).map_or(0, |(_, firing)| firing.times)
+}
+
+#[test]
+fn a_reminder_without_rules_counts_for_its_key() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    let plain = |t: &mut Transcript, ttl| put(t, &world, spec("b", Some("k"), ttl));
+    plain(&mut t, Some(2));
+    for (turns, expected) in [(1, 1), (3, 2)] {
+        pattern(&mut t, &world, turns);
+        assert_eq!(times(&t, "k"), expected, "while it is pending, and after its end");
+    }
+    // A void prompt does not count, whether the reminder stays or is removed meanwhile.
+    for removes in [false, true] {
+        plain(&mut t, None);
+        pattern(&mut t, &world, 1);
+        let before = times(&t, "k");
+        let rendered = shown(&t);
+        fire(&mut t, &rendered, true, &world.at(1));
+        if removes {
+            let id = t.pending().next().unwrap().reminder.id.clone();
+            let slot = t.slot_of_id(&id).unwrap();
+            t.take_slot(slot);
+            t.settle();
+        }
+        void(&mut t);
+        assert_eq!(times(&t, "k"), before, "removes: {removes}");
+    }
+    // Neither does one that leaves it out.
+    plain(&mut t, None);
+    let before = times(&t, "k");
+    for (budget, more) in [(None, 1), (Some(1), 0), (Some(1), 0), (None, 1)] {
+        let counted = times(&t, "k");
+        turn_with(&mut t, &world, &SelectInput { budget, ..SelectInput::default() });
+        assert_eq!(times(&t, "k") - counted, more, "{budget:?}");
+    }
+    assert_eq!(times(&t, "k"), before + 2);
+    clear(&mut t, &Selector { dedupe_key: Some("k".into()), ..Selector::default() });
+    assert_eq!(times(&t, "k"), 0);
+}
+
+#[test]
+fn firings_and_waits_survive_being_stored() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    put(&mut t, &world, spec("plain", Some("plain"), None));
+    put(&mut t, &world, ruled("nag", Some("nag"), of(|rules| rules.escalate = vec!["louder".into()])));
+    let late = put(&mut t, &world, ruled("late", None, of(|rules| rules.when = Some("condition:1".into()))));
+    let hidden = [(late, ConditionVerdict::Hidden)];
+    let input = SelectInput { verdicts: &hidden, ..SelectInput::default() };
+    turn_with(&mut t, &world, &input);
+    let first = t.stored_firings();
+    turn_with(&mut t, &world, &input);
+    let second = t.stored_firings();
+    let mut stored = StoredFirings::default();
+    for (version, before) in [(&first, StoredFirings::default()), (&second, first.clone())] {
+        stored.apply(version.clone().changes_since(&before));
+        assert_eq!(stored, *version);
+    }
+    // The TTLs and rules are those of before.
+    let mut restored = Transcript::new("s".into());
+    for pending in t.pending() {
+        restored.push_pending(pending.reminder.id.clone(), pending.reminder.clone());
+    }
+    restored.restore_firings(stored);
+    assert_eq!(restored.stored_firings(), second);
+    // A call that evaluates no conditions hides what did not hold, without another record.
+    let selection = select(&mut restored.clone(), &SelectInput::default());
+    assert_eq!((selection.shown.len(), selection.records.len()), (2, 0));
+    let turn = turn_with(&mut restored, &world, &input);
+    assert_eq!(turn, (vec!["plain".to_owned(), "louder".into()], Vec::new()));
+    assert_eq!((times(&restored, "plain"), times(&restored, "nag")), (3, 3));
+}
+
+#[test]
+fn the_keys_shown_longest_ago_are_forgotten_first() {
+    let world = World::new();
+    let mut t = Transcript::new("s".into());
+    put(&mut t, &world, spec("stays", Some("stays"), None));
+    for n in 0..1_100 {
+        put(&mut t, &world, spec("b", Some(&format!("{n:04}")), Some(1)));
+        turn(&mut t, &world, n, |_| ());
+    }
+    let stored = t.stored_firings().by_key;
+    assert_eq!(stored.len(), 1_024);
+    assert_eq!((times(&t, "stays"), times(&t, "0076"), times(&t, "0077")), (1_100, 0, 1));
+    // All at once.
+    for n in 0..3_000 {
+        put(&mut t, &world, spec("b", Some(&format!("many {n:04}")), Some(1)));
+    }
+    turn(&mut t, &world, 1, |_| ());
+    assert_eq!((t.stored_firings().by_key.len(), times(&t, "stays")), (1_024, 1_101));
 }
 
 #[test]

@@ -41,9 +41,11 @@ impl SharedTask {
         let handle = state.handle.take();
         if !state.machine.is_over() {
             state.before_end = Some(state.machine.task());
-            // A reminder for this task must not reach the next task of its session, so pending reminders end with the
-            // task.
-            for reminder_id in self.injections.withdraw(handle.as_ref().and_then(|handle| handle.inbox().ok())) {
+            // What was injected for this task must not reach the next task of its session, so what is still queued
+            // ends with the task.
+            let inbox = handle.as_ref().and_then(|handle| handle.inbox().ok());
+            state.machine.has_undelivered(self.injections.withdraw_messages(inbox));
+            for reminder_id in self.injections.withdraw(inbox) {
                 if self.feed.is_followed() {
                     let reminded = PeerReminderEvent::of(ReminderEvent::cleared(reminder_id), &self.injections);
                     self.feed.tell(&FeedUpdate::Reminder(Arc::new(reminded)), false);

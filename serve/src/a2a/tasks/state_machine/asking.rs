@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use a2a::{Content, Message, Part, Role, Status, Task, TaskState};
+use a2a::{Content, Message, Part, Role, Status, Task, TaskState, Version};
 use runtime::data::Data;
+use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::super::agent_message;
-use super::{TaskEffect, TaskStateMachine};
+use super::{TaskEffect, TaskStateMachine, weight_of};
 use crate::host::{PermissionQuestion, Verdict};
 
 /// The maximum number of pending questions of a task. A further permission question gets no verdict, so its tool does
@@ -36,9 +37,7 @@ pub(in crate::a2a::tasks) enum MessageOutcome {
     Taken(Vec<TaskEffect>),
     /// The message came before.
     Known,
-    /// Another message with this id came before.
-    Other,
-    /// The task asks nothing.
+    /// The task asks nothing, or must stop.
     Unasked,
 }
 
@@ -80,8 +79,8 @@ impl TaskStateMachine {
 
     /// Handles a message of the caller.
     pub(in crate::a2a::tasks) fn reply(&mut self, message: &Message, now: u64) -> MessageOutcome {
-        if let Some(known) = self.said_as(&message.message_id) {
-            return if is_repeat(known, message) { MessageOutcome::Known } else { MessageOutcome::Other };
+        if self.has_said(message) {
+            return MessageOutcome::Known;
         }
         if self.is_over() || self.halt.is_some() || self.asking.is_empty() {
             return MessageOutcome::Unasked;
@@ -99,6 +98,21 @@ impl TaskStateMachine {
         }
         out.extend(self.go_on(now));
         MessageOutcome::Taken(out)
+    }
+
+    /// Adds a message that is injected into the running task to the history.
+    pub(in crate::a2a::tasks) fn hear(&mut self, message: &Message) -> Vec<TaskEffect> {
+        let message = self.of_task(message.clone());
+        self.push(Arc::new(message))
+    }
+
+    /// Removes a message that could not be injected from the history.
+    pub(in crate::a2a::tasks) fn unhear(&mut self, message: &Message) {
+        let history = &mut Arc::make_mut(&mut self.task).history;
+        let place = history.iter().rposition(|known| known.role == message.role && is_same_message(known, message));
+        if let Some(place) = place {
+            self.said = self.said.saturating_sub(weight_of(&history.remove(place)));
+        }
     }
 
     /// Takes the answer to the script's question.
@@ -141,8 +155,21 @@ impl TaskStateMachine {
     }
 }
 
-/// Returns whether a message repeats an earlier one. The task and context of the earlier one may have been chosen by
-/// the server.
+/// Returns whether a message repeats an earlier one, including its id.
+pub(super) fn is_same_message(known: &Message, message: &Message) -> bool {
+    known.message_id == message.message_id && is_repeat(known, message)
+}
+
+/// Returns a digest of the content that [`is_repeat`] compares, except the context. It is stored with a task, so that
+/// a later process finds the repeat of a message without reading all tasks whose messages have its id.
+pub(in crate::a2a) fn digest_of(message: &Message) -> Arc<str> {
+    let content = Message { message_id: "".into(), context_id: None, task_id: None, ..message.clone() };
+    let digest = Sha256::digest(Version::V1_0.message(&content).to_json());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>().into()
+}
+
+/// Returns whether a message has the content of an earlier one. The task and context of the earlier one may have been
+/// chosen by the server.
 pub(in crate::a2a::tasks) fn is_repeat(known: &Message, message: &Message) -> bool {
     let is_context = message.context_id.is_none() || message.context_id == known.context_id;
     let what = |message: &Message| (message.role, message.metadata.clone());

@@ -91,6 +91,10 @@ impl TaskStateMachine {
         let mut out: Vec<_> =
             (state == TaskState::Completed).then(|| self.answer_whole()).flatten().into_iter().collect();
         self.keep_answer();
+        if !self.undelivered.is_empty() {
+            let ids = std::mem::take(&mut self.undelivered);
+            metadata.set("harn.undelivered", ids.iter().map(Data::from).collect());
+        }
         if self.usage != Usage::default() {
             metadata.set("harn.usage", usage(self.usage));
         }

@@ -105,7 +105,7 @@ fn all() -> Vec<Happening> {
         ("take back", |machine| machine.take_back(1, 2)),
         ("reply", |machine| match machine.reply(&says("m9", "allow"), 2) {
             MessageOutcome::Taken(out) => out,
-            MessageOutcome::Known | MessageOutcome::Other | MessageOutcome::Unasked => Vec::new(),
+            MessageOutcome::Known | MessageOutcome::Unasked => Vec::new(),
         }),
         ("cancel", |machine| {
             machine.halt(HaltReason::Cancelled);

@@ -109,7 +109,12 @@ fn cancels_and_answers_at_once_come_to_one_end() {
             let cancel = tokio::spawn(async move { cancelling.cancel(&id).await.map(drop) });
             let (answer, second, cancel) = (answer.await.unwrap(), second.await.unwrap(), cancel.await.unwrap());
             let over = manager.shared_task(&task.id).await.unwrap().over().await.unwrap();
-            assert!(answer.is_err() || second.is_err(), "one answer is taken");
+            for (name, accepted) in [("Ada", answer.is_ok()), ("Bob", second.is_ok())] {
+                assert_eq!(history(&over).contains(&format!("user: {name}")), accepted, "{over:?}");
+            }
+            // One is the answer; the other came to a running task without a loop.
+            let undelivered = over.metadata.get("harn.undelivered").as_list().map_or(0, <[Data]>::len);
+            assert_eq!(undelivered, usize::from(answer.is_ok() && second.is_ok()), "{over:?}");
             let state = over.status.state;
             assert_eq!(cancel.is_ok(), state == TaskState::Canceled, "{cancel:?}");
             assert!(matches!(state, TaskState::Canceled | TaskState::Completed), "{state:?}");

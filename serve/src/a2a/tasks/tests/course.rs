@@ -53,6 +53,38 @@ fn what_a_pipeline_returns_decides_what_the_answer_is() {
 }
 
 #[test]
+fn whatever_a_pipeline_returns_is_an_answer() {
+    let text = "struct Point { x: int, y: int }\n\
+                pipeline default(task) {\n\
+                if task == \"struct\" { return Point {x: 1, y: 2} }\n\
+                if task == \"ok\" { return Ok(42) }\n\
+                return json_parse(task)\n}";
+    let manager = manager(text);
+    block_on_runtime(async {
+        for (returned, answer) in [
+            ("42", "42"),
+            ("0", "0"),
+            ("-1", "-1"),
+            ("2.5", "2.5"),
+            ("true", "true"),
+            ("false", "false"),
+            ("[]", "[]"),
+            ("{}", "{}"),
+            ("[null]", "[null]"),
+            ("struct", r#"{"x":1,"y":2}"#),
+            ("ok", "42"),
+            ("null", ""),
+        ] {
+            let task = say(&manager, message(returned)).await;
+            is(&task, TaskState::Completed);
+            assert_eq!(artifact(&task, "answer"), answer, "{returned}");
+            assert_eq!(task.artifacts.len(), usize::from(returned != "null"), "{returned}");
+        }
+        manager.stop().await;
+    });
+}
+
+#[test]
 fn the_context_says_where_a_task_comes_from() {
     let text = "pipeline default(task, context) {\n\
                 return \"${task} ${context.protocol} ${context.task_id} ${context.context_id} ${json_stringify(context.message.parts)} \

@@ -1,6 +1,7 @@
 //! Refused requests and rejected tasks.
 
 use super::*;
+use crate::a2a::testing::GateFolder;
 use crate::host::testing::block_on_runtime;
 
 fn with(metadata: &str) -> SendMessage {
@@ -20,8 +21,12 @@ async fn sent(manager: &TaskManager, request: SendMessage) -> Arc<Task> {
 }
 
 #[test]
-fn a_task_that_is_over_or_at_work_takes_no_message() {
-    let manager = manager("pipeline default(task) { if task == \"sleep\" { sleep(60000) }\nreturn task }");
+fn a_task_that_is_over_or_stopping_takes_no_message() {
+    let text = "pipeline default(task) {\n\
+                if task == \"go\" { return task }\n\
+                write_file(path_join(task, \"began\"), \"\")\n\
+                try { sleep(60000) } finally { while !file_exists(path_join(task, \"gate\")) { sleep(2) } }\n}";
+    let (folder, manager) = (GateFolder::new("stopping"), manager(text));
     block_on_runtime(async {
         let over = say(&manager, message("go")).await;
         let refused = manager.send(request(to(&over, "more")), ASKER).await.err().unwrap();
@@ -30,10 +35,18 @@ fn a_task_that_is_over_or_at_work_takes_no_message() {
         let first = Message { task_id: Some(over.id.clone()), ..(*over.history[0]).clone() };
         assert_eq!(say(&manager, first).await, over);
 
-        let (id, _) = manager.send(request(message("sleep")), ASKER).await.unwrap();
+        let (id, _) = manager.send(request(message(&folder.text())), ASKER).await.unwrap();
+        folder.has("began").await;
         let task = manager.task(&id).await.unwrap();
-        assert_eq!(manager.send(request(to(&task, "more")), ASKER).await.err().unwrap(), Refusal::Busy(id.clone()));
-        manager.cancel(&id).await.unwrap();
+        let stopped = async {
+            // The cancellation has begun, as it is polled first.
+            tokio::task::yield_now().await;
+            let refused = manager.send(request(to(&task, "more")), ASKER).await.err();
+            assert_eq!(refused, Some(Refusal::Halting(id.clone())));
+            folder.open();
+        };
+        let (cancelled, ()) = tokio::join!(manager.cancel(&id), stopped);
+        assert_eq!(cancelled.unwrap().history.len(), 1, "what is refused is no part of the task");
 
         let unknown = Message { task_id: Some("nope".into()), ..message("go") };
         let refused = manager.send(request(unknown.clone()), ASKER).await.err().unwrap();
@@ -183,7 +196,7 @@ fn only_so_many_that_are_over_are_kept() {
 }
 
 #[test]
-fn a_repeated_first_message_is_its_first_task_and_other_content_is_refused() {
+fn a_repeated_first_message_is_its_first_task_and_other_content_begins_another() {
     let manager = manager("pipeline default(task) { return task }");
     block_on_runtime(async {
         let first = message("echo");
@@ -193,15 +206,45 @@ fn a_repeated_first_message_is_its_first_task_and_other_content_is_refused() {
         assert_eq!(lines_of(follows).await, ["task completed ."]);
         let in_its_context = Message { context_id: Some(task.context_id.clone()), ..first.clone() };
         assert_eq!(say(&manager, in_its_context).await.id, task.id);
+        let mut begun = vec![task.id.clone()];
         for other in [
             Message { parts: vec![Part::text("other")], ..first.clone() },
+            Message { parts: vec![Part::data(1.into())], ..first.clone() },
             Message { context_id: Some("other".into()), ..first.clone() },
-            Message { parts: vec![Part::text("other")], task_id: Some(task.id.clone()), ..first.clone() },
+            Message { metadata: Data::dict([("n", Data::from(1))]), ..first.clone() },
+            message("echo"),
         ] {
-            let refused = manager.send(request(other), ASKER).await.err();
-            assert_eq!(refused, Some(Refusal::OtherMessage(first.message_id.clone())));
+            let own = say(&manager, other.clone()).await;
+            is(&own, TaskState::Completed);
+            assert!(!begun.contains(&own.id), "{other:?}");
+            // Each of them is its own task again, whatever came with the same id since.
+            assert_eq!(say(&manager, other).await.id, own.id);
+            begun.push(own.id.clone());
         }
-        assert_ne!(say(&manager, message("echo")).await.id, task.id);
+        assert_eq!(say(&manager, first.clone()).await.id, task.id);
+        let late = Message { parts: vec![Part::text("other")], task_id: Some(task.id.clone()), ..first };
+        let refused = manager.send(request(late), ASKER).await.err();
+        assert_eq!(refused, Some(Refusal::Over { task_id: task.id.clone(), state: TaskState::Completed }));
+        manager.stop().await;
+    });
+}
+
+#[test]
+fn a_caller_from_before_0_3_chooses_the_ids_of_its_tasks() {
+    const NAMES: TaskCaller = TaskCaller { names_tasks: true, ..ASKER };
+    let manager = manager("pipeline default(task) { return task.ask(\"Which?\") }");
+    block_on_runtime(async {
+        let named = |text: &str| Message { task_id: Some("mine".into()), ..message(text) };
+        assert!(manager.send(request(named("go")), ASKER).await.is_err(), "no other caller does");
+        let (id, _) = manager.send(request(named("go")), NAMES).await.unwrap();
+        assert_eq!(&*id, "mine");
+        is(&manager.settled(&id).await.unwrap(), TaskState::InputRequired);
+        // From then on, the id is that of a task like any other.
+        let (id, _) = manager.send(request(named("red")), NAMES).await.unwrap();
+        let task = manager.settled(&id).await.unwrap();
+        assert_eq!((&*task.id, artifact(&task, "answer").as_str()), ("mine", "red"));
+        let refused = manager.send(request(named("more")), NAMES).await.err();
+        assert_eq!(refused, Some(Refusal::Over { task_id: "mine".into(), state: TaskState::Completed }));
         manager.stop().await;
     });
 }
