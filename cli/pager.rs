@@ -40,7 +40,7 @@ pub(crate) fn show(text: &str) -> Result<()> {
     match (ended, named) {
         (Ok(code), _) if !code.is_some_and(|code| NOT_STARTED.contains(&code)) => Ok(()),
         (_, named) => {
-            // A system without `less` is nothing to warn of.
+            // A system without `less` needs no warning.
             if let Some(line) = named {
                 eprintln!("warning: cannot start the pager `{}`", visible(line));
             }
@@ -51,7 +51,7 @@ pub(crate) fn show(text: &str) -> Result<()> {
 
 /// Writes the text to the pager and waits until it ends. Returns its exit code, `None` if a signal ended it.
 fn fed(mut pager: Child, text: &str) -> Result<Option<i32>> {
-    // Ctrl-C is a key of the pager, which still has the terminal. If the system refuses, it does what it always did.
+    // Ctrl-C is a key of the pager, which still has the terminal. If that fails, Ctrl-C keeps its default effect.
     let _ = flag::register(SIGINT, std::sync::Arc::default());
     if let Some(mut input) = pager.stdin.take() {
         // A pager that is left before the end of the text is not an error.

@@ -76,7 +76,7 @@ fn picture(row: &'static Code, fails: &str, color: bool) -> String {
 }
 
 /// Checks the script; what only a run finds, a run finds. The run is harmless: no processes, no network, and no script of the
-/// catalogue writes a file. The capability is there, since its absence is another error than the one to show.
+/// catalogue writes a file. The run has the file capabilities; without them it would report a different error.
 fn found(row: &'static Code, fails: &str) -> Vec<Diagnostic> {
     let source = Source::new("script.harn", fails);
     let engine = || {

@@ -62,7 +62,7 @@ pub(crate) fn operator(op: BinaryOp, left: Subject, right: Subject) -> Option<&'
 /// Returns the help for a value that is not a function and is called.
 pub(crate) const fn called(subject: Subject) -> Option<&'static str> {
     match subject {
-        Subject::Nil => Some("check that it is not nil before the call, or name another function with `??`"),
+        Subject::Nil => Some("check for nil before the call, or provide a fallback with `??`"),
         other => stand_in(other),
     }
 }

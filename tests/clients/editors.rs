@@ -202,7 +202,7 @@ fn neovim_previews_the_prompt_of_a_script() {
         "messages (1, 101 bytes)",
         "  ▌ [reminder session_start]",
         "  ▌ Answer in one sentence.",
-        "reminders (1, 41 bytes, 6 % of the request)",
+        "reminders (1, 41 bytes, 11 % of the request)",
         "harn preview hints.harn",
         "pipeline default(task, context) { Run | Preview prompt",
     ]);

@@ -1,10 +1,12 @@
 //! The live view of `harn run` on a terminal: what the person sees in the end.
 
-use crate::harn::{environment, scratch};
+use crate::harn::{LIMIT, environment, scratch};
 use nix::pty::{Winsize, openpty};
 use std::fs;
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::thread;
 
 /// Columns of the terminal.
 const COLUMNS: u16 = 60;
@@ -21,13 +23,21 @@ fn on_a_terminal(name: &str, script: &str) -> (Option<i32>, Vec<String>) {
     let mut child = command.stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap();
     // Only the process holds the terminal now.
     drop((command, pty.slave));
-    let mut written = Vec::new();
     let mut master = fs::File::from(pty.master);
-    let mut buffer = [0; 4096];
-    // Once the last process has closed the terminal, reading it is an error.
-    while let Ok(count @ 1..) = master.read(&mut buffer) {
-        written.extend_from_slice(&buffer[..count]);
-    }
+    let (sender, screen_of_it) = channel();
+    thread::spawn(move || {
+        let (mut written, mut buffer) = (Vec::new(), [0; 4096]);
+        // Once the last process has closed the terminal, reading it is an error.
+        while let Ok(count @ 1..) = master.read(&mut buffer) {
+            written.extend_from_slice(&buffer[..count]);
+        }
+        // The test may have ended.
+        let _ = sender.send(written);
+    });
+    let Ok(written) = screen_of_it.recv_timeout(LIMIT) else {
+        child.kill().unwrap();
+        panic!("harn did not end within {LIMIT:?}");
+    };
     (child.wait().unwrap().code(), screen(&String::from_utf8(written).unwrap()))
 }
 

@@ -1,6 +1,6 @@
 //! A session of `harn repl` through a pipe: no prompts, values on standard output, pictures on standard error.
 
-use crate::harn::{Outcome, harn_with_input};
+use crate::harn::{Outcome, harn_with_input, scratch};
 
 fn session(input: &str) -> Outcome {
     harn_with_input(&["repl", "--seed", "1"], input.as_bytes(), &[])
@@ -195,6 +195,12 @@ fn a_name_whose_statement_was_not_carried_out_says_so() {
     assert!(found.err.contains("`m` was not set: its statement has errors and was not run"), "{}", found.err);
     assert!(!found.err.contains("`v` was not set"), "{}", found.err);
     assert!(found.err.contains("unknown name `unknown`"), "{}", found.err);
+    // A file that is imported does not see the names of the session.
+    let folder = scratch("repl-unset");
+    std::fs::write(folder.join("imported.harn"), "println(q)\n").unwrap();
+    let imports = format!("import \"{}\"\n", folder.join("imported.harn").display());
+    let found = session(&format!("let q = [1][3]\n{imports}"));
+    assert!(found.err.contains("unknown name `q`") && !found.err.contains("`q` was not set"), "{}", found.err);
     // A statement that is refused changes nothing.
     let found = session("let m = 1\nlet m = nope()\nm\n");
     assert_eq!(found.out, "1\n", "{}", found.err);

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Instant;
 
@@ -66,8 +66,12 @@ impl Terminal {
 
     /// Waits until the command has ended. Returns its exit code and what was still shown.
     fn end(mut self) -> (Option<i32>, String) {
-        while let Ok(bytes) = self.screen.recv_timeout(LIMIT) {
-            self.shown.push_str(&String::from_utf8_lossy(&bytes));
+        loop {
+            match self.screen.recv_timeout(LIMIT) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("the command did not end; the screen:\n{}", self.shown),
+            }
         }
         (self.child.wait().unwrap().code(), std::mem::take(&mut self.shown))
     }
@@ -91,6 +95,8 @@ fn lines_that_are_pasted_at_once_are_all_run() {
     );
     terminal.wait_for("sum 3");
     terminal.wait_for("twice 4");
+    // Between two statements, the terminal would take Ctrl-D for itself.
+    terminal.wait_for("harn> ");
     terminal.typed("\u{4}");
     assert_eq!(terminal.end().0, Some(0));
 }
@@ -108,6 +114,7 @@ fn lines_that_are_typed_while_a_statement_runs_are_run_after_it() {
     for text in ["ended", "n is 2", "at last 3"] {
         terminal.wait_for(text);
     }
+    terminal.wait_for("harn> ");
     terminal.typed("\u{4}");
     assert_eq!(terminal.end().0, Some(0));
 }

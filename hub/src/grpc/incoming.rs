@@ -28,7 +28,7 @@ pub(super) fn connections(listener: TcpListener, most: u32) -> impl Stream<Item 
     let permits = Arc::new(Semaphore::new(most.max(1) as usize));
     unfold((listener, permits), async |(listener, permits)| {
         if permits.available_permits() == 0 {
-            let message = "gRPC connections wait: as many are open as the limit allows";
+            let message = "the limit of open gRPC connections is reached; further ones wait";
             report(FailedOperation::Accept, "gRPC connection limit", message);
         }
         // The semaphore is never closed.

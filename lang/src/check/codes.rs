@@ -214,8 +214,8 @@ pub enum CheckCode {
         title: "method hidden by a builtin",
         meaning: "A variable has the name of a module, and its value has a method with the name of a builtin of this module. \
                   `task.reject(…)` is always the builtin, even if `task` is a task of a hub. Rename the variable to call its method.",
-        fails: "let worker = hub.local({agent: \"worker\"})\nfor task in worker.tasks({idle_ms: 10}) {\n  task.reject(\"CAPACITY_EXCEEDED\")\n}\n",
-        mended: "let worker = hub.local({agent: \"worker\"})\nfor job in worker.tasks({idle_ms: 10}) {\n  job.reject(\"CAPACITY_EXCEEDED\")\n}\n",
+        fails: "let worker = hub.local().register({name: \"worker\"})\nfor task in worker.tasks({idle_ms: 10}) {\n  task.reject(\"CAPACITY_EXCEEDED\")\n}\n",
+        mended: "let worker = hub.local().register({name: \"worker\"})\nfor job in worker.tasks({idle_ms: 10}) {\n  job.reject(\"CAPACITY_EXCEEDED\")\n}\n",
     },
     /// Construct not supported here.
     Nonsense = "HARN-CMP-003", Error {

@@ -4,7 +4,7 @@ use super::call::with_article;
 use super::fiber::Fiber;
 use super::native::{BuiltinRun, Next};
 use super::{Cx, FieldSite, KeySource, PathKey, Place, Proto, Raise, RunCode, Wait, operate, record};
-use crate::advice;
+use crate::advice::{self, Subject};
 use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
 use crate::value::{DictBox, HostBox, Iter, List, Str, StructValue, Tag, Value, inspect};
@@ -30,7 +30,12 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
         Value::Struct(_) | Value::Variant(_) => own_member(cx, object, name),
         Value::Host(h) => match h.object().get(name) {
             Some(v) => Ok(v),
-            None => Ok(property(cx, object, name)?.unwrap_or_default()),
+            None => match property(cx, object, name)? {
+                Some(v) => Ok(v),
+                // Its result may have the field.
+                None if Subject::from(object) == Subject::Task => Err(no_member(cx, object, name)),
+                None => Ok(Value::Nil),
+            },
         },
         Value::Nil => Err(Raise::error(RunCode::Member, format!("nil has no field `{name}`"))
             .labelled("this is nil")
@@ -196,6 +201,7 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
             Some(v) => Ok(Some(v.clone())),
             None => Err(record::no_field(s.def(), k)),
         },
+        (Value::Host(_), _) if Subject::from(object) == Subject::Task => Err(not_indexable(object)),
         (Value::Host(h), Value::Str(k)) => Ok(Some(h.object().get(k).unwrap_or_default())),
         (Value::Host(h), Value::Int(i)) => Ok(h.object().at(*i)),
         (Value::Nil, _) => Err(not_indexable(object).labelled("this is nil")),

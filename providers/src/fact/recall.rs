@@ -48,8 +48,8 @@ impl Recalled {
     }
 }
 
-/// Facts that a query means, the best first. Of equal scores the newest comes first, of those the one stored last. Of
-/// equal facts only the one stored last counts.
+/// Facts that a query means, the best first. Facts with equal scores are sorted by time, newest
+/// first, and then by when they were stored, last first. Only the last one of equal facts counts.
 #[must_use]
 pub fn recall(contents: &StoreContents, query: &Query) -> Vec<Recalled> {
     let mut known = HashSet::new();

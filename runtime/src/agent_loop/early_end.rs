@@ -45,7 +45,8 @@ fn reason(result: &LoopResult, options: &LoopOptions) -> String {
             )
         }
         StopReason::EmptyReply => {
-            format!("the model answered with an empty text, and was asked {asked} times for another one (`max_nudges`)")
+            let after = if asked == 0 { String::new() } else { format!(" after {asked} retries") };
+            format!("the model returned an empty answer{after} (`max_nudges`)")
         }
         StopReason::MaxNudges => format!(
             "the model neither called a tool nor wrote `{}`, and was asked {asked} times to continue (`max_nudges`)",

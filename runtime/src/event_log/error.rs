@@ -120,6 +120,24 @@ impl LogError {
         }
     }
 
+    /// Returns the message for a client, which may be on another machine: without the file and the words of the system.
+    #[must_use]
+    pub fn client_message(&self) -> String {
+        match self {
+            LogError::Home { .. } | LogError::CannotOpen { .. } | LogError::Foreign { .. } | LogError::Newer { .. } => {
+                "the event log cannot be opened".to_owned()
+            }
+            LogError::Locked { .. } => "the event log is locked by another process".to_owned(),
+            LogError::NotWritten { .. } => "the event log cannot be written".to_owned(),
+            LogError::Lost { count, .. } => {
+                format!("{count} records could not be written to the event log and are lost")
+            }
+            LogError::Gone { .. } => "the event log was deleted or replaced while it was written".to_owned(),
+            LogError::Damaged { .. } => "the event log is damaged".to_owned(),
+            LogError::Lagged { .. } | LogError::TooLarge { .. } => self.to_string(),
+        }
+    }
+
     /// Returns advice on what to do.
     #[must_use]
     pub fn help(&self) -> String {

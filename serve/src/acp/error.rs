@@ -167,7 +167,7 @@ impl ErrorResponse {
 
     /// Refuses a session that cannot be loaded from the event log.
     fn stored(error: &StoreError) -> ErrorResponse {
-        let (code, message) = (error.code(), format!("{error}; {}", error.help()));
+        let (code, message) = (error.code(), format!("{}; {}", error.client_message(), error.help()));
         match error {
             StoreError::Unknown(id) => ErrorResponse::unknown_session(id),
             StoreError::Cursor(_) => ErrorResponse::new(ErrorCode::INVALID_PARAMS, code, message).field("cursor"),

@@ -166,7 +166,8 @@ impl fmt::Display for BridgeError {
             BridgeError::Log(error) => write!(
                 f,
                 "the item was not accepted, because it cannot be written to the \
-                event log: {error}"
+                event log: {}",
+                error.client_message()
             ),
         }
     }

@@ -50,7 +50,7 @@ pub enum ActionError {
     #[error("{}", .0.on(Surface::Acp))]
     Injection(BridgeError),
     /// The log cannot be read or written.
-    #[error(transparent)]
+    #[error("{}", .0.client_message())]
     Log(LogError),
 }
 

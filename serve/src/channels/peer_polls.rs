@@ -4,13 +4,13 @@
 //! was killed. So each unfinished task is asked for again and again: soon after a change, then less often.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::peer_task::{PeerTaskDirection, PeerTaskState, UnavailableCause};
-use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use runtime::data::Data;
 use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
 use tokio::time::Instant;
@@ -74,6 +74,38 @@ impl PeerPolls {
     }
 }
 
+/// The peers that are being asked, each at most once at a time: one that does not answer delays no other.
+struct AskedPeers<F> {
+    peers: HashSet<Option<Arc<str>>>,
+    requests: FuturesUnordered<F>,
+}
+
+impl<F: Future<Output = Option<Arc<str>>>> AskedPeers<F> {
+    fn new() -> AskedPeers<F> {
+        AskedPeers { peers: HashSet::new(), requests: FuturesUnordered::new() }
+    }
+
+    /// Asks a peer, unless it is being asked. The request returns the peer.
+    fn ask(&mut self, peer: &Option<Arc<str>>, request: impl FnOnce() -> F) {
+        if self.peers.insert(peer.clone()) {
+            self.requests.push(request());
+        }
+    }
+
+    /// Continues the requests for a time.
+    async fn wait(&mut self, time: Duration) {
+        let mut end = std::pin::pin!(tokio::time::sleep(time));
+        loop {
+            tokio::select! {
+                () = &mut end => return,
+                Some(peer) = self.requests.next() => {
+                    self.peers.remove(&peer);
+                }
+            }
+        }
+    }
+}
+
 /// Asks peers about unfinished tasks, first about those that an earlier process has left. Only waits if the script may not
 /// use the network.
 pub(super) async fn poll_peers(daemon: &Arc<ChannelDaemon>, may_ask: bool) -> Infallible {
@@ -81,42 +113,54 @@ pub(super) async fn poll_peers(daemon: &Arc<ChannelDaemon>, may_ask: bool) -> In
         return std::future::pending().await;
     }
     let core = daemon.core();
-    let is_followed = |link: &PeerTaskLink| {
-        // Its script reports what becomes of the task.
-        link.session_id.as_ref().is_some_and(|id| daemon.host.session(id).is_ok_and(|session| session.is_busy()))
-    };
     let mut polls = PeerPolls::new(daemon.limits.heartbeat * 3);
+    let mut asked = AskedPeers::new();
     loop {
         let is_first = polls.is_first;
         let unfinished = core.unfinished_links().into_iter();
-        let outgoing = unfinished.filter(|link| link.direction == PeerTaskDirection::Outgoing && !is_followed(link));
+        let outgoing =
+            unfinished.filter(|link| link.direction == PeerTaskDirection::Outgoing && !is_followed(daemon, link));
         let mut by_peer: HashMap<Option<Arc<str>>, Vec<PeerTaskLink>> = HashMap::new();
         for link in polls.due(outgoing.collect(), Instant::now()) {
             by_peer.entry(link.agent_card_ref.clone()).or_default().push(link);
         }
-        let asked: HashMap<Arc<str>, PeerTaskLink> =
-            by_peer.values().flatten().map(|link| (link.task_id.clone(), link.clone())).collect();
-        let is_news = |link: &PeerTaskLink| {
-            // The script may have been faster, and only it has credentials.
-            let is_current = core.unfinished_links().iter().any(|known| asked.get(&link.task_id) == Some(known));
-            let needs_credentials =
-                link.state == PeerTaskState::Unavailable && link.cause == Some(UnavailableCause::Auth) && !is_first;
-            is_current && !is_followed(link) && !needs_credentials
-        };
-        // All records about a task are written, or none.
-        let written = RefCell::new(HashMap::new());
-        let append = |link: &PeerTaskLink, record: NewRecord| {
-            if !*written.borrow_mut().entry(link.task_id.clone()).or_insert_with(|| is_news(link)) {
-                return;
-            }
-            let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
-            core.log.append(NewRecord { headers: run, ..record });
-        };
-        // Peers that do not answer delay no others.
-        let peers = by_peer.clone().into_values();
-        join_all(peers.map(|links| stdlib::reconcile_peer_tasks(links, now_ms, append))).await;
-        tokio::time::sleep(FIRST).await;
+        for (peer, links) in by_peer {
+            asked.ask(&peer.clone(), || async move {
+                ask(daemon, links, is_first).await;
+                peer
+            });
+        }
+        asked.wait(FIRST).await;
     }
+}
+
+/// Returns whether a script follows the task: it reports what becomes of it.
+fn is_followed(daemon: &ChannelDaemon, link: &PeerTaskLink) -> bool {
+    link.session_id.as_ref().is_some_and(|id| daemon.host.session(id).is_ok_and(|session| session.is_busy()))
+}
+
+/// Asks a peer about its tasks, and records what has changed.
+async fn ask(daemon: &ChannelDaemon, links: Vec<PeerTaskLink>, is_first: bool) {
+    let core = daemon.core();
+    let asked: HashMap<Arc<str>, PeerTaskLink> =
+        links.iter().map(|link| (link.task_id.clone(), link.clone())).collect();
+    let is_news = |link: &PeerTaskLink| {
+        // The script may have been faster, and only it has credentials.
+        let is_current = core.unfinished_links().iter().any(|known| asked.get(&link.task_id) == Some(known));
+        let needs_credentials =
+            link.state == PeerTaskState::Unavailable && link.cause == Some(UnavailableCause::Auth) && !is_first;
+        is_current && !is_followed(daemon, link) && !needs_credentials
+    };
+    // All records about a task are written, or none.
+    let written = RefCell::new(HashMap::new());
+    let append = |link: &PeerTaskLink, record: NewRecord| {
+        if !*written.borrow_mut().entry(link.task_id.clone()).or_insert_with(|| is_news(link)) {
+            return;
+        }
+        let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
+        core.log.append(NewRecord { headers: run, ..record });
+    };
+    stdlib::reconcile_peer_tasks(links, now_ms, append).await;
 }
 
 #[cfg(test)]
@@ -169,6 +213,30 @@ mod tests {
         let begin = Instant::now();
         assert!(polls.due(Vec::new(), begin).is_empty());
         assert_eq!(asked(&mut polls, begin, &[40]), [1, 3, 7, 15, 31, 41, 43, 47, 55, 71, 91]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_does_not_answer_delays_no_other() {
+        let (silent, answering): (Option<Arc<str>>, Option<Arc<str>>) =
+            (Some("silent".into()), Some("answering".into()));
+        let requests = RefCell::new(Vec::new());
+        let mut asked = AskedPeers::new();
+        for _ in 0..3 {
+            for peer in [&silent, &answering] {
+                asked.ask(peer, || {
+                    requests.borrow_mut().push(peer.clone());
+                    let peer = peer.clone();
+                    async move {
+                        if peer.as_deref() == Some("silent") {
+                            std::future::pending::<()>().await;
+                        }
+                        peer
+                    }
+                });
+            }
+            asked.wait(FIRST).await;
+        }
+        assert_eq!(*requests.borrow(), [silent, answering.clone(), answering.clone(), answering]);
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub enum HostError {
     #[error("the server is stopping")]
     Stopping,
     /// The session is not stored, or cannot be loaded.
-    #[error(transparent)]
+    #[error("{}", .0.client_message())]
     Store(StoreError),
     /// The script failed at its top level.
     #[error("the script failed before it could accept a prompt: {0}")]

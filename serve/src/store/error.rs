@@ -48,6 +48,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the message for a client, which may be on another machine: without files and the words of the system.
+    #[must_use]
+    pub fn client_message(&self) -> String {
+        match self {
+            StoreError::Log(error) => error.client_message(),
+            StoreError::CannotClaim(_) => "cannot use the lock file for sessions".to_owned(),
+            error => error.to_string(),
+        }
+    }
+
     /// Writes a line about a failure of the log or of a lock file. What a client did wrong is only its own matter.
     pub(super) fn report(&self) {
         let operation = match self {

@@ -44,11 +44,13 @@ impl Engine {
                     self.isolate.start_watch();
                     let piece = self.came_to(self.call(piece, Vec::new()), Vec::new());
                     let session = self.session();
-                    self.with_unset(piece, true, self.front_end().names_bound_by(source), |name| session.is_bound(name))
+                    self.with_unset(source, piece, true, self.front_end().names_bound_by(source), |name| {
+                        session.is_bound(name)
+                    })
                 }
                 Err(Unread { incomplete, diagnostics }) => {
                     let piece = Piece { diagnostics, incomplete, ..Piece::default() };
-                    self.with_unset(piece, false, Vec::new(), |name| self.session().is_bound(name))
+                    self.with_unset(source, piece, false, Vec::new(), |name| self.session().is_bound(name))
                 }
             };
         }
@@ -58,7 +60,7 @@ impl Engine {
             }
             Evaluated::Ran { result, diagnostics } => (self.came_to(result, diagnostics), true),
         };
-        self.with_unset(piece, ran, names_of(source), |name| self.has_value(name))
+        self.with_unset(source, piece, ran, names_of(source), |name| self.has_value(name))
     }
 
     fn came_to(&self, result: Result<Value, Box<Raise>>, mut diagnostics: Vec<Diagnostic>) -> Piece {

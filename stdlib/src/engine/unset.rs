@@ -8,7 +8,7 @@ use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::RunCode;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Outcome of the statement that was to set a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +33,18 @@ impl StatementEnd {
 
 /// The names without a value, and why.
 #[derive(Default)]
-pub(super) struct UnsetNames(RefCell<HashMap<String, StatementEnd>>);
+pub(super) struct UnsetNames {
+    names: RefCell<HashMap<String, StatementEnd>>,
+    /// The names of the pieces: an imported file does not see the names of the session.
+    pieces: RefCell<HashSet<String>>,
+}
 
 impl Engine {
     /// Explains the errors of a piece about names that an earlier one was to set, and remembers the names that this one was to
     /// set and that have no value. `ran` says whether it was run.
     pub(super) fn with_unset(
         &self,
+        source: &SourceRef,
         mut piece: Piece,
         ran: bool,
         names: Vec<String>,
@@ -48,13 +53,14 @@ impl Engine {
         if piece.incomplete {
             return piece;
         }
+        self.unset.pieces.borrow_mut().insert(source.name().to_owned());
         self.explain_unset(&mut piece.diagnostics);
         let end = match (ran, &piece.interrupted) {
             (false, _) => StatementEnd::Invalid,
             (true, Some(_)) => StatementEnd::Interrupted,
             (true, None) => StatementEnd::Failed,
         };
-        let mut unset = self.unset.0.borrow_mut();
+        let mut unset = self.unset.names.borrow_mut();
         unset.extend(names.into_iter().map(|name| (name, end)));
         // A later statement or assignment gives a value, too.
         unset.retain(|name, _| !has_value(name));
@@ -72,10 +78,13 @@ impl Engine {
 
     /// Rewrites the errors about names that an earlier piece was to set.
     fn explain_unset(&self, found: &mut [Diagnostic]) {
-        let unset = self.unset.0.borrow();
+        let (unset, pieces) = (self.unset.names.borrow(), self.unset.pieces.borrow());
         for diagnostic in found {
             let is_about_name = [ResolveCode::Undefined.code(), RunCode::Unbound.code()].contains(&diagnostic.code);
             let Some(label) = diagnostic.labels.first_mut().filter(|_| is_about_name) else { continue };
+            if !pieces.contains(label.source.name()) {
+                continue;
+            }
             let name = label.source.slice(label.span).to_owned();
             let Some(end) = unset.get(&name) else { continue };
             "not set".clone_into(&mut label.text);

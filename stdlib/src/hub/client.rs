@@ -135,7 +135,7 @@ pub(crate) struct ConnectSettings {
     pub(crate) output: Rc<dyn Output>,
 }
 
-/// What a connection knows.
+/// The state of a connection.
 #[derive(Default)]
 struct ConnectionState {
     agent: RefCell<Option<Arc<str>>>,
@@ -306,14 +306,18 @@ impl HubConnection {
     /// Sends a request that the hub answers at once.
     async fn first_answer(&self) -> Result<(), Status> {
         let (slow, longest) = FIRST_ANSWER;
+        let longest = self.settings.timeout.map_or(longest, |timeout| timeout.min(longest));
         let request = self.signed(ListAgentsRequest { page_size: 1, page_token: String::new() })?;
         let mut worker = self.worker();
         let answer = worker.list_agents(request);
         let waits = async {
-            tokio::time::sleep(slow).await;
-            let seconds = longest.as_secs();
-            self.say(format_args!("the hub {} has not answered yet; waiting for at most {seconds} s", self.url()));
-            tokio::time::sleep(longest - slow).await;
+            let seconds = longest.as_secs_f64();
+            let shown = slow.min(longest);
+            tokio::time::sleep(shown).await;
+            if shown < longest {
+                self.say(format_args!("the hub {} has not answered yet; waiting for at most {seconds} s", self.url()));
+                tokio::time::sleep(longest - shown).await;
+            }
             let why = std::io::Error::new(std::io::ErrorKind::TimedOut, format!("no answer within {seconds} s"));
             Err(Status::from_error(Box::new(why)))
         };

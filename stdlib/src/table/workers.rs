@@ -160,7 +160,7 @@ fn close_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
         if !inside {
             worker.stopped().await;
         }
-        // Who closes a worker does not wait for its answer.
+        // Closing a worker discards its answer, so its failure counts as handled.
         if let Some(failed) = awaited(&world, &worker, Value::Nil, None).as_host::<FailedLoop>() {
             failed.let_go();
         }

@@ -175,7 +175,14 @@ fn run(route: &Route, server: &MockServer, script: &str, args: &[&str]) -> (Outc
     let path = root().join("tests/fixtures/aimock").join(script);
     let all: Vec<&str> = ["run", "--seed", "1", path.to_str().unwrap(), "--"].iter().chain(args).copied().collect();
     let outcome = harn_with_input(&all, b"", &env);
-    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{} {args:?}:\n{}", route.name, outcome.out);
+    assert_eq!(outcome.code, Some(0), "{} {args:?}:\n{}{}", route.name, outcome.out, outcome.err);
+    // The script reads the error of a loop that failed, so its reason is a warning, once.
+    let failed = outcome.out.lines().filter(|line| line.starts_with("provider_error: ")).count();
+    let warnings =
+        outcome.err.lines().filter(|line| line.starts_with("warning[HARN-LLM-001]: the agent loop failed: "));
+    let notes = outcome.err.lines().filter(|line| line.starts_with("  note: the call is at ")).count();
+    let found = (warnings.count(), notes, outcome.err.lines().count());
+    assert_eq!(found, (failed, failed, 2 * failed), "{} {args:?}:\n{}", route.name, outcome.err);
     (outcome, server.journal().split_off(before))
 }
 

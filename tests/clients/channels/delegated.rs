@@ -1,9 +1,10 @@
 //! Tasks that a script of the daemon has given to a peer.
 
-use super::daemon::DaemonFolder;
+use super::daemon::{DaemonFolder, LIMIT};
 use crate::a2a::client::{agent, result, task};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 const ARTIFACT: &str = r#", "artifacts": [{"artifactId": "r", "name": "report", "parts": [{"text": "All good."}]}]"#;
 
@@ -30,8 +31,10 @@ fn the_end_of_a_task_that_no_script_follows_is_noticed() {
     events.next_of("turn.completed");
     // The daemon asks again while the task has no news.
     let asked = || peer.calls().iter().filter(|call| call.method() == "GetTask").count();
+    let latest = Instant::now() + LIMIT;
     while asked() < 2 {
-        std::thread::yield_now();
+        assert!(Instant::now() < latest, "the daemon does not ask");
+        std::thread::sleep(Duration::from_millis(5));
     }
     is_done.store(true, Ordering::SeqCst);
     let completed = loop {

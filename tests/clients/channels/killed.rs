@@ -1,4 +1,4 @@
-//! What the next daemon makes of the turns, questions and tasks that a killed one has left.
+//! Turns, questions and tasks that a killed daemon has left, after the next one has started.
 
 use super::acp_client::AcpClient;
 use super::daemon::DaemonFolder;

@@ -202,6 +202,13 @@ with_llm_script(replies, { ->
 })
 "#;
     let outcome = with_hostile("delegated", "old", "good", script);
-    let failed = "error MCP server `b` could not be started: cannot run `no-such-program`: program not found";
-    prints(&outcome, &format!("done hi\ncompleted hi\n{failed}"));
+    let failed = "MCP server `b` could not be started: cannot run `no-such-program`: program not found";
+    assert_eq!(
+        (outcome.out, outcome.code),
+        (format!("done hi\ncompleted hi\nerror {failed}\n"), Some(0)),
+        "{}",
+        outcome.err
+    );
+    let warning = format!("warning[HARN-MCP-103]: the sub-agent `go` failed: {failed}\n");
+    assert!(outcome.err.starts_with(&warning), "{}", outcome.err);
 }

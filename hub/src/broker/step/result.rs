@@ -18,7 +18,7 @@ use super::{Step, check_id, check_length, check_reason, check_transition, from, 
 /// Maximum number of artifacts of a task.
 const MOST_ARTIFACTS: usize = 256;
 
-/// What a status does that was checked.
+/// The effect of a status that was checked.
 enum StatusEffect {
     /// The requester cancels the task.
     Cancel,

@@ -52,9 +52,9 @@ fn filters_and_the_end_of_validity_leave_facts_out() {
         let draft = Draft::from_data(&Data::from_json(json).unwrap()).unwrap();
         facts.store(&place, id.into(), draft, 1000).unwrap();
     };
-    put(r#"{"kind":"decision","claim":"a","confidence":0.4}"#, "low");
-    put(r#"{"kind":"decision","claim":"a","confidence":0.8,"valid_until":3000}"#, "expiring");
-    put(r#"{"kind":"constraint","claim":"a","confidence":0.8}"#, "constraint");
+    put(r#"{"kind":"decision","claim":"a low","confidence":0.4}"#, "low");
+    put(r#"{"kind":"decision","claim":"a brief","confidence":0.8,"valid_until":3000}"#, "expiring");
+    put(r#"{"kind":"constraint","claim":"a limit","confidence":0.8}"#, "constraint");
     let ids = |query: Query| -> Vec<String> {
         let query = Query { text: "a".into(), ..query };
         recall(&facts.read(&place).unwrap(), &query).iter().map(|found| found.fact().id.to_string()).collect()
@@ -69,8 +69,8 @@ fn filters_and_the_end_of_validity_leave_facts_out() {
 #[test]
 fn invalidated_facts_are_gone_and_their_lines_stay() {
     let (facts, place) = setting("fact-forget");
-    for id in 0..4 {
-        store(&facts, &place, id, "same words");
+    for (id, claim) in ["one word", "two words", "three words", "four words"].iter().enumerate() {
+        store(&facts, &place, id, claim);
     }
     let selector = |json: &str| Selector::from_data(&Data::from_json(json).unwrap()).unwrap();
     assert_eq!(facts.invalidate(&place, &selector(r#"["1","3","none"]"#), 9).unwrap().0, 2);
@@ -207,8 +207,9 @@ fn what_cannot_be_written_or_is_too_large_is_an_error_that_says_so() {
 fn many_invalidated_at_once_fit_into_lines() {
     let (facts, place) = setting("fact-many");
     fs::create_dir_all(place.file().parent().unwrap()).unwrap();
-    let lines: Vec<String> =
-        (0..2500).map(|i| line::stored(&Fact::new(format!("{i:036}").into(), draft("c"), 0)).unwrap() + "\n").collect();
+    let lines: Vec<String> = (0..2500)
+        .map(|i| line::stored(&Fact::new(format!("{i:036}").into(), draft(&format!("c{i}")), 0)).unwrap() + "\n")
+        .collect();
     fs::write(place.file(), lines.concat()).unwrap();
     let all = Selector::from_data(&Data::from_json(r#"{"kind":"claim"}"#).unwrap()).unwrap();
     assert_eq!(facts.invalidate(&place, &all, 0).unwrap().0, 2500);

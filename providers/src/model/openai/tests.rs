@@ -73,7 +73,9 @@ fn developer_messages_win_for_all_hints() {
     for hint in EVERY_HINT {
         let reminders = [("a < b", hint), ("two", RoleHint::System)];
         let head = remind(tool_history(), &route("gpt-5"), PlacementPolicy::Head, &reminders);
-        let expected = with(vec![system.clone(), one.clone(), two.clone()], vec![]);
+        // The appendix comes after the reminders.
+        let [primary, appendix] = ["primary", "appendix"].map(|text| json!({"role": "developer", "content": text}));
+        let expected = with(vec![primary, one.clone(), two.clone(), appendix], vec![]);
         assert_eq!(body(&head, "gpt-5")["messages"], expected, "{hint}");
         let tail = remind(tool_history(), &route("gpt-5"), PlacementPolicy::Tail, &reminders);
         let expected = with(vec![system.clone()], vec![one.clone(), two.clone()]);

@@ -66,7 +66,10 @@ fn reminders_are_developer_messages_or_instructions() {
         let reminded = |model: &str, placement| remind(request(&tools()), &route(model), placement, &[("a < b", hint)]);
         let one = json!({"role": "developer", "content": "System reminder:\na < b"});
         let head = body(&reminded("gpt-5-pro", PlacementPolicy::Head), "gpt-5-pro");
-        assert_eq!(head["input"], Value::from([vec![one.clone()], items()].concat()), "{hint}");
+        // The appendix comes after the reminders.
+        let appendix = json!({"role": "developer", "content": "appendix"});
+        assert_eq!(head["instructions"], "primary", "{hint}");
+        assert_eq!(head["input"], Value::from([vec![one.clone(), appendix], items()].concat()), "{hint}");
         let tail = body(&reminded("gpt-5-pro", PlacementPolicy::Tail), "gpt-5-pro");
         assert_eq!(tail["input"], Value::from([items(), vec![one]].concat()), "{hint}");
 

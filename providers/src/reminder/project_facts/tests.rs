@@ -60,7 +60,7 @@ fn each_configuration_key_does_what_it_says() {
     assert_eq!(count(r#"{"scope":"project"}"#), 3);
     let elsewhere = scratch("pf-elsewhere");
     assert_eq!(count(&Data::dict([("root", Data::from(elsewhere.to_str().unwrap()))]).to_json()), 0);
-    let many: Vec<(&str, &str, f64)> = vec![("claim", "c", 1.0); 7];
+    let many = ["a", "b", "c", "d", "e", "f", "g"].map(|claim| ("claim", claim, 1.0));
     assert_eq!(start(&over("pf-many", "project/facts", &many), "", "null").len(), 5, "max_facts is 5");
 }
 
@@ -133,8 +133,8 @@ fn facts_that_no_longer_hold_are_not_told() {
 
 #[test]
 fn a_body_stays_in_bounds_and_each_fact_on_its_line() {
-    let long = "ß\n- [decision, confidence 1] ".repeat(260);
-    let facts: Vec<(&str, &str, f64)> = vec![("claim", &long, 1.0); 50];
+    let long: Vec<String> = (0..50).map(|n| format!("{n} {}", "ß\n- [decision, confidence 1] ".repeat(260))).collect();
+    let facts: Vec<(&str, &str, f64)> = long.iter().map(|claim| ("claim", claim.as_str(), 1.0)).collect();
     let provider = over("pf-bounds", "project/facts", &facts);
     let config = Data::from_json(r#"{"max_facts":50}"#).unwrap();
     let spec = fire_raw(&provider, EventKind::SessionStart, "{}", &config).unwrap().remove(0);

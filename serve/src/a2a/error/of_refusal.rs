@@ -68,7 +68,8 @@ impl From<Refusal> for RpcError {
             Refusal::Log(error) => {
                 let message = format!(
                     "the request was not accepted, because it cannot be written to the event \
-                    log: {error}"
+                    log: {}",
+                    error.client_message()
                 );
                 RpcError::new(code::INTERNAL, from_core(error.code()), message)
             }

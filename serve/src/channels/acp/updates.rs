@@ -57,8 +57,7 @@ impl AcpChannel {
                 let Some(attached) = self.sessions.get_mut(&session_id) else { return };
                 let Some(place) = attached.prompts.iter().position(|prompt| prompt.id == id) else { return };
                 let answer = match receipt {
-                    Err(error) => Err(refusal(&error)),
-                    Ok(ActionReceipt { refusal: Some(error), .. }) => Err(refusal(&error)),
+                    Err(error) | Ok(ActionReceipt { refusal: Some(error), .. }) => Err(refusal(&error)),
                     Ok(ActionReceipt { outcome, is_repeat, .. }) => match outcome.status {
                         ActionStatus::Failed => Err(failed(&outcome.result)),
                         // The result of an earlier prompt with the same id.

@@ -15,8 +15,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-/// The failures that one run keeps until its end; later ones are counted.
+/// The failures that one run keeps until its end. Further ones are reported at once and counted.
 const KEPT: usize = 256;
+
+/// The help for a failure that is not handled.
+const HOW_TO_HANDLE: &str = "write `(…)?` around the call to raise the error, or read `error` of the result";
 
 /// The maximum length of a reason, in bytes: the message of an error that a script threw may have any.
 const REASON: usize = 2_000;
@@ -56,19 +59,31 @@ pub(crate) struct LoopFailure {
     place: Option<(SourceRef, Span)>,
     is_handled: Cell<bool>,
     is_reported: Cell<bool>,
+    /// Whether it is one of those that are only counted.
+    is_counted: Cell<bool>,
     world: Weak<World>,
 }
 
 impl LoopFailure {
     /// Marks it as handled by the script, and reports it.
     pub(super) fn handle(&self) {
-        self.is_handled.set(true);
+        self.mark_handled();
         self.report();
     }
 
-    /// Returns it as an error. Whoever ends up with the error reports it.
+    fn mark_handled(&self) {
+        if !self.is_handled.replace(true)
+            && self.is_counted.get()
+            && let Some(world) = self.world.upgrade()
+        {
+            let counted = &world.stop.failures.counted;
+            counted.set(counted.get().saturating_sub(1));
+        }
+    }
+
+    /// Returns it as an error. The code that handles the error reports it.
     pub(super) fn to_raise(self: &Rc<Self>) -> Box<Raise> {
-        self.is_handled.set(true);
+        self.mark_handled();
         let mut raise = raise_of(self.code, &self.message, &self.error);
         raise.payload = Some(Rc::new(RaisedFailure(self.clone())));
         raise
@@ -76,7 +91,7 @@ impl LoopFailure {
 
     /// Returns it as the diagnostic of the pipeline that returned it.
     pub(super) fn to_returned(&self, told: Told) -> Diagnostic {
-        self.is_handled.set(true);
+        self.mark_handled();
         self.to_diagnostic("its result is returned by the pipeline", told)
     }
 
@@ -105,7 +120,7 @@ impl LoopFailure {
         let message = if before && told == Told::SameReader { repeated(&self.subject) } else { self.message.clone() };
         let raise = Raise::error(self.code, message)
             .labelled(format!("this {} failed, and {what}", noun(&self.subject)))
-            .help("write `(…)?` around the call to raise the error, or read `error` of the result");
+            .help(HOW_TO_HANDLE);
         match &self.place {
             Some((source, span)) => raise.at(source, *span).to_diagnostic(),
             None => raise.to_diagnostic(),
@@ -152,8 +167,10 @@ pub(crate) fn last_words(raise: &Raise) -> Diagnostic {
 #[derive(Default)]
 pub(crate) struct LoopFailures {
     kept: RefCell<Vec<Rc<LoopFailure>>>,
-    /// Failures beyond those.
-    more: Cell<usize>,
+    /// The number of failures beyond those that are not handled.
+    counted: Cell<usize>,
+    /// The code of the last failure beyond those.
+    last_counted: Cell<Option<CodeRef>>,
     /// Whether some may not have been reported.
     is_pending: Cell<bool>,
 }
@@ -175,6 +192,7 @@ impl LoopFailures {
             place,
             is_handled: Cell::new(false),
             is_reported: Cell::new(false),
+            is_counted: Cell::new(false),
             world: Rc::downgrade(world),
         });
         if ended_early(error) {
@@ -188,7 +206,10 @@ impl LoopFailures {
             kept.push(failure.clone());
             failures.is_pending.set(true);
         } else {
-            failures.more.set(failures.more.get() + 1);
+            failures.counted.set(failures.counted.get() + 1);
+            failures.last_counted.set(Some(failure.code));
+            failure.is_counted.set(true);
+            failure.report();
         }
         Some(failure)
     }
@@ -219,8 +240,12 @@ impl LoopFailures {
                 None => found.push((failure, 1)),
             }
         }
-        let more = self.more.take();
-        let last = found.len().saturating_sub(1);
+        let (more, last) = (self.counted.take(), found.len().saturating_sub(1));
+        if let (true, Some(code)) = (found.is_empty() && more > 0, self.last_counted.get()) {
+            let message =
+                format!("{more} agent loops failed, and the script did not handle them; the reasons are above");
+            return vec![Diagnostic::new(code, message).help(HOW_TO_HANDLE)];
+        }
         let drawn = found.iter().enumerate().map(|(i, (failure, times))| {
             let mut diagnostic = failure.to_diagnostic("the script did not handle it", told);
             if *times > 1 {

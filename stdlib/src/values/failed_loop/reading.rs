@@ -15,7 +15,7 @@ pub(crate) fn returned(value: &Value, told: Told) -> Option<Diagnostic> {
     if let Some(failed) = value.as_host::<FailedLoop>() {
         return Some(failed.failure.to_returned(told));
     }
-    let (status, error) = ended(value).filter(|(status, _)| has_failed(value, *status))?;
+    let (_, error) = ended(value).filter(|(status, _)| has_failed(value, *status))?;
     let message = message_of(&FailureSubject::Loop, &error);
     Some(Raise::error(code_of(&error), message).to_diagnostic())
 }
