@@ -83,6 +83,7 @@ mod event_log;
 mod examples;
 mod explain;
 mod facts;
+mod failed_loops;
 mod fixes;
 mod fmt;
 mod guide;

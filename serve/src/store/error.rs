@@ -106,3 +106,37 @@ impl StoreError {
         help.to_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::bridge::BridgeError;
+    use crate::channels::ActionError;
+    use crate::host::HostError;
+
+    #[test]
+    fn no_file_is_named_to_a_client() {
+        let path: Arc<Path> = Path::new("/secret/place/log.db").into();
+        let why = "/secret/place/log.db: disk full".to_owned();
+        let of_log = [
+            LogError::Gone { path: path.clone() },
+            LogError::NotWritten { path: path.clone(), why: why.clone() },
+            LogError::Foreign { path: path.clone(), what: why.clone() },
+            LogError::Locked { path, waited_ms: 1 },
+        ];
+        let messages = of_log.into_iter().flat_map(|error| {
+            [
+                StoreError::Log(error.clone()).client_message(),
+                HostError::Store(StoreError::Log(error.clone())).to_string(),
+                ActionError::Log(error.clone()).to_string(),
+                BridgeError::Log(error).to_string(),
+            ]
+        });
+        let claimed = [HostError::Store(StoreError::CannotClaim(why)).to_string()];
+        for message in messages.chain(claimed) {
+            assert!(!message.is_empty() && !message.contains("secret") && !message.contains("disk full"), "{message}");
+        }
+    }
+}

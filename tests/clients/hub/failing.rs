@@ -128,7 +128,7 @@ fn a_hub_on_a_file_that_is_gone_says_so() {
     let mut hub = LimitedHub::start(&folder, "true", "sqlite:hub.db");
     fs::remove_file(folder.join("hub.db")).unwrap();
     let script = format!(
-        "hub.connect(\"http://{}\", {{agent: \"a\", timeout_ms: 1}}).publish(\"x\", {{queue: \"q\"}})\n",
+        "hub.connect(\"http://{}\", {{agent: \"a\", timeout_ms: 10_000}}).publish(\"x\", {{queue: \"q\"}})\n",
         hub.grpc
     );
     fs::write(folder.join("send.harn"), script).unwrap();

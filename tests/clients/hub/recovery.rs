@@ -340,6 +340,26 @@ fn a_script_without_a_hub_ends_with_one_sentence() {
 }
 
 #[test]
+fn a_hub_that_accepts_and_is_silent_is_not_waited_for_longer_than_the_timeout() {
+    let folder = scratch("hub-silent");
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let script = format!(
+        "hub.connect(\"http://{address}\", {{agent: \"w\", timeout_ms: 300}}).publish(\"x\", {{queue: \"q\"}})\n"
+    );
+    fs::write(folder.join("script.harn"), script).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .args(["run", "script.harn"])
+        .current_dir(&folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("is not reachable: no answer within 0.3 s"), "{said}");
+}
+
+#[test]
 fn a_worker_registers_again_when_a_hub_forgot_it() {
     let folder = scratch("hub-forgot");
     let hub = RunningHub::start(&folder, &["--store", "memory"]);
