@@ -260,9 +260,11 @@ fn lower_limits_and_denied_capabilities_hold_untrusted_and_higher_ones_do_not() 
     assert_eq!((outcome.code, outcome.drawn("warning")), (Some(3), 0), "{}", outcome.err);
 }
 
-/// Values of each key of `harn.toml`: one that takes effect in an untrusted folder and one that is ignored there; empty if
-/// there is none.
-const VALUES: &[(&str, &[(&str, &str, &str)])] = &[
+/// A key, a value of it that takes effect in an untrusted folder, and one that is ignored there; empty if there is none.
+type KeyValues = (&'static str, &'static str, &'static str);
+
+/// The keys of each table of `harn.toml`.
+const VALUES: &[(&str, &[KeyValues])] = &[
     (
         "[limits]",
         &[
