@@ -9,7 +9,7 @@ const MAX_NAME: usize = 8;
 /// The longest id, in bytes of its JSON.
 const MAX_ID: usize = 1_024;
 
-/// Looks for the id of a request in bytes that are no message: invalid JSON, invalid UTF-8, or more than is held.
+/// Looks for the id of a request in bytes that are not a message: invalid JSON, invalid UTF-8, or more than is held.
 ///
 /// It follows strings and brackets only, so it finds an id also after a value that is invalid. It needs a complete
 /// `method`: an id next to a result would be that of a request of ours.

@@ -351,7 +351,7 @@ fn check_url(what: &str, url: &str) -> Result<(), BrokerError> {
 /// Returns whether the host of a URL, given without its scheme, is this machine.
 fn is_loopback(rest: &str) -> bool {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    // The part before an `@` is no host, and nobody needs one here.
+    // The part before an `@` is not the host; no address needs it.
     let host = match authority.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),

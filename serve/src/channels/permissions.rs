@@ -320,7 +320,7 @@ impl PermissionBridge {
             )
         };
         self.log.settled(ticket).await?;
-        // The session is over, or was cancelled, if nobody waits. The covered questions come first: the answer for the
+        // If nothing waits, the session is over or was cancelled. The covered questions come first: the answer for the
         // session would decide them too.
         for (waiting, verdict) in covered.chain([(waiting, verdict)]) {
             let _ = waiting.send(verdict);

@@ -240,7 +240,7 @@ fn streams_that_are_no_streams_of_the_protocol_are_refused() {
     let mut unasked = exchange(good, &[task.clone(), emitted.clone()]);
     for other in ["urn:another", EXTENSION] {
         unasked["request"]["headers"]["a2a-extensions"] = json!(other);
-        assert!(check(&unasked).is_err(), "a notification for nobody");
+        assert!(check(&unasked).is_err(), "a notification that no client asked for");
     }
     let mut card = exchange(&of_all()[1], &of_all()[1].frames);
     card["request"]["headers"]["a2a-extensions"] = json!("");

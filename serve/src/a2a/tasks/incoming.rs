@@ -56,7 +56,7 @@ impl TaskManager {
         Ok((shared_task.id.clone(), follows))
     }
 
-    /// Returns whether no task has this id, whoever may see it.
+    /// Returns whether no task has this id, including those that the caller cannot see.
     async fn is_free(&self, task_id: &str) -> Result<bool, Refusal> {
         let is_known = self.0.directory().find(task_id).is_some();
         Ok(!is_known && self.0.journal.find(task_id).await.map_err(unread)?.is_none())
