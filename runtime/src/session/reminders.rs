@@ -95,7 +95,7 @@ impl Session {
     /// Creates a reminder that the policy forces. Unlike any other, a variant of the run does not change it.
     pub fn force_reminder(&self, scope: &Scope, spec: ReminderSpec) -> Admission {
         let (turn, producer) = (self.with(|state| state.turns), Some(ReminderPolicy::PRODUCER.into()));
-        self.admit_with(scope, turn, |t, at| lifecycle::inject(t, spec, ReminderSource::StdlibProvider, producer, at))
+        self.inject_as_it_is(scope, spec, ReminderSource::StdlibProvider, producer, turn)
     }
 
     /// Creates a reminder in the current turn, if the policy of the process allows it.
