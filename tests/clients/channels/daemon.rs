@@ -300,14 +300,14 @@ impl EventClient {
     /// Returns the next event of what was read.
     fn next_read(&mut self) -> Option<Value> {
         loop {
-            let (event, rest) = self.body.split_once("\n\n")?;
-            let data = event.lines().find_map(|line| line.strip_prefix("data: ")).map(ToOwned::to_owned);
+            let end = self.body.find("\n\n")?;
+            let event: String = self.body.drain(..end + 2).collect();
+            let data = event.lines().find_map(|line| line.strip_prefix("data: "));
             if let Some(id) = event.lines().find_map(|line| line.strip_prefix("id: ")) {
                 self.last = Some(id.parse().unwrap());
             }
-            self.body = rest.to_owned();
             if let Some(data) = data {
-                return Some(serde_json::from_str(&data).unwrap());
+                return Some(serde_json::from_str(data).unwrap());
             }
         }
     }

@@ -132,7 +132,10 @@ fn a_slow_connection_is_cut_off_with_its_cursor_and_delays_no_turn() {
     // More than a connection may have to read: 3,000 events of 8 KiB, while this one reads nothing.
     phone.prompt(&session, "artifacts 3000 8000");
     let mut fast = phone.events(&session, None);
-    fast.next_of("turn.completed");
+    while std::iter::from_fn(|| fast.next()).all(|event| event["type"] != "turn.completed") {
+        // On a busy machine, this client too may be cut off.
+        fast = phone.events(&session, fast.last);
+    }
     assert!(began.elapsed() < Duration::from_secs(60), "the turn waited: {:?}", began.elapsed());
     let cut = folder.wait_for("channel.event", |it| it.payload.at("payload.reason").as_str() == Some("slow"));
     assert!(cut.payload.at("payload.cursor").as_int().is_some());
