@@ -115,6 +115,20 @@ impl DaemonFolder {
         LogFile::open(self.log_path()).unwrap().read(&filter, usize::MAX).unwrap()
     }
 
+    /// Waits until there are at least `count` records of a kind, and returns all of them. A refusal is recorded after its
+    /// response.
+    pub(super) fn wait_for_records(&self, kind: &str, count: usize) -> Vec<Arc<Record>> {
+        let until = Instant::now() + LIMIT;
+        loop {
+            let found = self.records(kind);
+            if found.len() >= count {
+                return found;
+            }
+            assert!(Instant::now() < until, "only {} records `{kind}` of {count}", found.len());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Waits until there is such a record.
     pub(super) fn wait_for(&self, kind: &str, is_meant: impl Fn(&Record) -> bool) -> Arc<Record> {
         let until = Instant::now() + LIMIT;

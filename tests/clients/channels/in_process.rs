@@ -165,7 +165,7 @@ fn a_script_is_refused_what_its_channel_may_not_do() {
         "HARN-CHN-102 busy",
     ];
     assert_eq!(found, json!(wanted));
-    let refused = sessions.folder.records("channel.refused");
+    let refused = sessions.folder.wait_for_records("channel.refused", found.as_array().unwrap().len());
     let reasons: Vec<_> = refused.iter().filter_map(|record| record.payload.get("reason").as_str()).collect();
     let wanted: Vec<_> = wanted.iter().filter_map(|text| text.split(' ').next_back()).collect();
     assert_eq!(reasons, wanted, "each refusal is on the log");

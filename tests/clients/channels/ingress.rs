@@ -157,9 +157,10 @@ fn scopes_are_enforced_for_every_action() {
         assert_eq!(metrics.0 == 200, *scope == "admin", "{scope}");
     }
     // Every refusal is on the log.
-    let refused = folder.records("channel.refused");
+    let wanted = table.len() * (scopes.len() - 1) + 5 + 5;
+    let refused = folder.wait_for_records("channel.refused", wanted);
     let of_scope = refused.iter().filter(|it| it.payload.get("reason").as_str() == Some("scope")).count();
-    assert_eq!(of_scope, table.len() * (scopes.len() - 1) + 5 + 5);
+    assert_eq!(of_scope, wanted);
 }
 
 #[test]

@@ -183,7 +183,7 @@ fn the_scopes_of_a_peer_agent_are_enforced() {
     assert_eq!(writer.refused("GetTask", id.clone()), refused);
     assert_eq!(writer.refused("ListTasks", json!({})), refused);
     assert_eq!(writer.refused("tasks/inject_reminder", json!({"taskId": task["id"], "body": "x"})), refused);
-    assert_eq!(folder.records("channel.refused").len(), 5);
+    assert_eq!(folder.wait_for_records("channel.refused", 5).len(), 5);
     assert_eq!(folder.records("session.life.prompted").len(), 1);
 }
 

@@ -1,11 +1,10 @@
 //! Refused requests change nothing: neither the state of a session nor its events, and the log has only the refusal.
 
 use super::acp_client::{AcpClient, connect, initialize_params};
-use super::daemon::{ChannelClient, DaemonFolder, LIMIT, RunningDaemon, action, fresh_id};
+use super::daemon::{ChannelClient, DaemonFolder, RunningDaemon, action, fresh_id};
 use runtime::event_log::{LogFile, Record, RecordFilter};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Instant;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
@@ -99,10 +98,7 @@ fn a_refused_action_of_each_kind_changes_nothing() {
         let told = (got, answer["error"]["reason"].as_str().unwrap_or_default());
         assert_eq!(told, (status, reason), "{kind} {params}: {answer}");
         // The refusal is recorded last, after the response.
-        let until = Instant::now() + LIMIT;
-        while folder.records("channel.refused").len() == refused {
-            assert!(Instant::now() < until, "{kind} {params}: no record of the refusal");
-        }
+        folder.wait_for_records("channel.refused", refused + 1);
         let mut now = kinds(&folder);
         if client.secret == viewer.secret && kind == "permit" {
             // The attempt is evidence, beside the refusal.
