@@ -62,6 +62,10 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of open connections of each port [default: 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
+    /// Maximum number of open gRPC connections of one IP address [default: half of
+    /// --max-connections, or 64 if that is more]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_peer_connections: Option<u32>,
     /// Maximum number of open requests and subscriptions of a gRPC connection, and of open streams of the HTTP port
     /// [default: 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -111,9 +115,11 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
         ..usual
     };
     let usual = HubLimits::default();
+    let connections = args.max_connections.unwrap_or(usual.connections);
     let limits = HubLimits {
         message: args.max_message.map_or(usual.message, |most| usize::try_from(most).unwrap_or(usize::MAX)),
-        connections: args.max_connections.unwrap_or(usual.connections),
+        connections,
+        peer_connections: args.max_peer_connections.unwrap_or((connections / 2).max(connections.min(64))),
         streams: args.max_streams.unwrap_or(usual.streams),
     };
     let drain = Duration::from_secs(args.drain);

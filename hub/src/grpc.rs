@@ -21,12 +21,15 @@ use tonic::service::Routes;
 use tonic::transport::{Identity, Server, ServerTlsConfig};
 
 pub use identity::{Authenticate, LEASE, NoAuthentication, OPERATION, trace};
+pub use incoming::ConnectionLimits;
 pub use status::{CURSOR, ORDER};
 pub use traced::{AnsweredRequest, RequestObserver, RequestSpan};
 
 use crate::Hub;
 use crate::proto::agenthub::agent_hub_server::AgentHubServer;
 use crate::proto::worker::hub_worker_server::HubWorkerServer;
+use identity::IdentifiedService;
+use incoming::PREFACE_TIMEOUT;
 use traced::TracedService;
 
 /// The interval at which idle connections are checked.
@@ -46,8 +49,8 @@ pub struct GrpcSettings {
     pub url: String,
     /// The maximum size of a message in bytes.
     pub max_message: usize,
-    /// The maximum number of connections; further ones wait.
-    pub max_connections: u32,
+    /// The limits of open connections.
+    pub connections: ConnectionLimits,
     /// The maximum number of requests of a connection at one time, subscriptions included.
     pub max_streams: u32,
     /// The certificate and key, both in PEM; without them, connections are not encrypted.
@@ -68,12 +71,31 @@ pub struct TlsFiles {
 #[must_use]
 pub fn routes(hub: &Hub) -> Routes {
     let authenticate: Arc<dyn Authenticate> = Arc::new(NoAuthentication);
-    let published =
-        agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url: String::new() };
-    let workers = worker::HubWorkerService { hub: hub.clone(), authenticate };
     // The broker has limits of its own.
-    Routes::new(AgentHubServer::new(published).max_decoding_message_size(usize::MAX))
-        .add_service(HubWorkerServer::new(workers).max_decoding_message_size(usize::MAX))
+    let (published, workers) = services(hub, &authenticate, String::new(), usize::MAX);
+    Routes::new(published).add_service(workers)
+}
+
+/// The published service, for known callers.
+type PublishedService = IdentifiedService<AgentHubServer<agent_hub::AgentHubService>>;
+
+/// The service for workers, for known callers.
+type WorkerService = IdentifiedService<HubWorkerServer<worker::HubWorkerService>>;
+
+fn services(
+    hub: &Hub,
+    authenticate: &Arc<dyn Authenticate>,
+    url: String,
+    max_message: usize,
+) -> (PublishedService, WorkerService) {
+    let published = AgentHubServer::new(agent_hub::AgentHubService { hub: hub.clone(), url });
+    let workers = HubWorkerServer::new(worker::HubWorkerService { hub: hub.clone() });
+    let published = published.max_decoding_message_size(max_message);
+    let workers = workers.max_decoding_message_size(max_message);
+    (
+        IdentifiedService { inner: published, authenticate: authenticate.clone() },
+        IdentifiedService { inner: workers, authenticate: authenticate.clone() },
+    )
 }
 
 /// Serves a hub until `stop` is ready, and then until open requests are answered. Subscriptions end when the hub is
@@ -87,24 +109,23 @@ pub async fn serve(
     listener: TcpListener,
     stop: impl Future<Output = ()>,
 ) -> Result<(), tonic::transport::Error> {
-    let GrpcSettings { authenticate, url, max_message, max_connections, max_streams, tls, observer } = settings;
+    let GrpcSettings { authenticate, url, max_message, connections, max_streams, tls, observer } = settings;
     let mut server = Server::builder()
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
         .http2_max_header_list_size(MAX_HEADERS)
         .max_concurrent_streams(max_streams);
     if let Some(TlsFiles { certificate, key }) = tls {
-        server = server.tls_config(ServerTlsConfig::new().identity(Identity::from_pem(certificate, key)))?;
+        server = server.tls_config(
+            ServerTlsConfig::new().identity(Identity::from_pem(certificate, key)).timeout(PREFACE_TIMEOUT),
+        )?;
     }
-    let published = agent_hub::AgentHubService { hub: hub.clone(), authenticate: authenticate.clone(), url };
-    let workers = worker::HubWorkerService { hub, authenticate };
-    let published = AgentHubServer::new(published).max_decoding_message_size(max_message);
-    let workers = HubWorkerServer::new(workers).max_decoding_message_size(max_message);
+    let (published, workers) = services(&hub, &authenticate, url, max_message);
     let services = match observer {
         None => server.add_service(published).add_service(workers),
         Some(observer) => server
             .add_service(TracedService { inner: published, methods: &traced::PUBLISHED, observer: observer.clone() })
             .add_service(TracedService { inner: workers, methods: &traced::WORKERS, observer }),
     };
-    services.serve_with_incoming_shutdown(incoming::connections(listener, max_connections), stop).await
+    services.serve_with_incoming_shutdown(incoming::connections(listener, connections), stop).await
 }

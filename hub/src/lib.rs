@@ -20,5 +20,5 @@ pub mod store;
 pub use card::hub_card;
 pub use front::{
     ChangeObserver, Delivery, DeliveryOrder, EventSubscription, FollowEnd, FollowerPlace, Hub, HubClock, StoreStats,
-    SubscribeRequest, SubscriptionEnd, SubscriptionKind, TaskFollower,
+    SubscribeRequest, SubscriptionEnd, SubscriptionKind, TaskFollower, TimeSource,
 };

@@ -64,6 +64,8 @@ pub struct Broker {
     options: BrokerOptions,
     /// Number of the last change.
     last: u64,
+    /// Milliseconds by which the time of commands is ahead of the system's, which is that of deadlines.
+    ahead_ms: i64,
     agents: BTreeMap<String, AgentRecord>,
     /// Number of open subscriptions of each agent.
     attached: HashMap<String, usize>,
@@ -109,6 +111,7 @@ impl Broker {
         Broker {
             options,
             last: 0,
+            ahead_ms: 0,
             agents: BTreeMap::new(),
             attached: HashMap::new(),
             tasks: ShardedMap::new(),
@@ -132,6 +135,12 @@ impl Broker {
     #[must_use]
     pub fn options(&self) -> &BrokerOptions {
         &self.options
+    }
+
+    /// Sets the milliseconds by which the time of commands is ahead of the system's. Deadlines are times of the system,
+    /// and are converted to that of commands.
+    pub fn set_ahead(&mut self, ahead_ms: i64) {
+        self.ahead_ms = ahead_ms;
     }
 
     /// Returns the number of the last change.

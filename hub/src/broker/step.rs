@@ -14,7 +14,7 @@ use crate::proto::a2a::{TaskState, TaskStatus};
 use crate::proto::agenthub::AgentEventMetadata;
 
 use super::change::{AgentRecord, Change, ChangeBatch, ChangeKind, ChangedStatus, KeptReceipt, TaskIds};
-use super::command::{Caller, Command, PublishReceipt, Register, Reply, TraceIds};
+use super::command::{Caller, ClaimedTask, Command, PublishReceipt, Register, Reply, TraceIds};
 use super::deliver::RoutedEvent;
 use super::error::{BrokerError, ErrorKind};
 use super::fingerprint::is_same;
@@ -60,7 +60,7 @@ impl Broker {
     ) -> Executed {
         let mut step = Step { broker: self, now_ms, ids, batch: ChangeBatch::default(), events: Vec::new() };
         step.due();
-        let reply = step.run(caller, command);
+        let reply = step.run(caller, command).map(|reply| step.shown(reply));
         let Step { batch, events, .. } = step;
         Executed { reply, batch: (!batch.changes.is_empty()).then_some(batch), events }
     }
@@ -91,6 +91,22 @@ impl Step<'_> {
             Command::Acknowledge { agent_id, task_id } => self.acknowledge(caller, &agent_id, task_id),
             Command::Cancel { task_id, reason } => self.cancel(caller, &task_id, &reason),
             Command::Tick => Ok(Reply::Done),
+        }
+    }
+
+    /// Converts the times of a reply to those of the system.
+    fn shown(&self, reply: Reply) -> Reply {
+        let ahead_ms = self.broker.ahead_ms;
+        // 0 means no lease.
+        let system_ms = |at_ms: u64| if at_ms == 0 { 0 } else { at_ms.saturating_sub_signed(ahead_ms) };
+        match reply {
+            Reply::Renewed(until_ms) => Reply::Renewed(system_ms(until_ms)),
+            Reply::Claimed(Some(task)) => Reply::Claimed(Some(Box::new(ClaimedTask {
+                lease_until_ms: system_ms(task.lease_until_ms),
+                deadline_ms: task.deadline_ms.map(system_ms),
+                ..*task
+            }))),
+            other => other,
         }
     }
 

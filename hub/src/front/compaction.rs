@@ -130,7 +130,7 @@ impl Hub {
     /// Appends a part of a checkpoint at its place between the changes. Returns a future that is ready once it is stored.
     fn append_part(&self, cursor: &mut CheckpointCursor) -> Option<StoreFuture<u64>> {
         let mut state = self.lock();
-        let now_ms = state.last_ms.max((self.0.clock)());
+        let now_ms = self.0.time.now_ms();
         let batch = state.broker.checkpoint_part(cursor, now_ms);
         let part = batch.checkpoint.clone().unwrap_or_default();
         let before = self.written();
@@ -216,7 +216,7 @@ async fn checkpoint(weak: &Weak<HubInner>) -> Result<(), StoreError> {
 fn begin(weak: &Weak<HubInner>, cursor: &mut CheckpointCursor) -> Option<StoreFuture<u64>> {
     let hub = Hub(weak.upgrade()?);
     let mut state = hub.lock();
-    let batch = state.broker.checkpoint_part(cursor, state.last_ms.max((hub.0.clock)()));
+    let batch = state.broker.checkpoint_part(cursor, hub.0.time.now_ms());
     let part = batch.checkpoint.clone().unwrap_or_default();
     let begun = hub.0.store.trimmable()?.place(batch);
     let written = hub.written();
@@ -233,7 +233,7 @@ fn end(
 ) -> Option<(CheckpointPart, u64, u64, StoreFuture<u64>)> {
     let hub = Hub(weak.upgrade()?);
     let state = hub.lock();
-    let batch = state.broker.checkpoint_end(cursor, begun_at, state.last_ms.max((hub.0.clock)()));
+    let batch = state.broker.checkpoint_end(cursor, begun_at, hub.0.time.now_ms());
     let part = batch.checkpoint.clone().unwrap_or_default();
     let before = hub.written();
     let stored = hub.0.store.trimmable()?.place(batch);

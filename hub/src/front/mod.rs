@@ -1,6 +1,7 @@
 //! [`Hub`]: the broker for many threads. It executes commands one after another, and delivers their events once the
 //! store has them, so that no agent sees a change that a crash could undo.
 //!
+//! - `clock`: the time, which does not jump with the system's.
 //! - `compaction`: checkpoints of the state, and the removal of the batches that they replace.
 //! - `feed`: the events kept to resume subscriptions.
 //! - `follow`: the events of one task, and waiting for it.
@@ -9,7 +10,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use runtime::failures::{FailedOperation, report};
 use runtime::ids::IdStream;
@@ -25,17 +26,20 @@ use crate::broker::{
 use crate::proto::a2a::Task;
 use crate::store::{Durability, MemoryStore, Store, StoreError};
 
+mod clock;
 mod compaction;
 mod feed;
 mod follow;
 mod subscriber;
 mod subscription;
 
+pub use clock::{HubClock, TimeSource};
 pub use compaction::StoreStats;
 pub use follow::{FollowEnd, FollowerPlace, TaskFollower};
 pub use subscriber::{DeliveryOrder, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
 pub use subscription::{Delivery, EventSubscription};
 
+use clock::HubTime;
 use compaction::{CheckpointReader, Checkpoints};
 use feed::EventFeed;
 use follow::FollowerQueue;
@@ -45,9 +49,6 @@ use subscriber::Subscriber;
 const TICK: Duration = Duration::from_secs(1);
 /// Time after which events are delivered whose command was abandoned by its caller.
 const ABANDONED: Duration = Duration::from_millis(20);
-
-/// A source of the time, in milliseconds since 1970-01-01 UTC.
-pub type HubClock = Box<dyn Fn() -> u64 + Send + Sync>;
 
 /// A function that gets batches of changes.
 pub type ChangeObserver = Box<dyn Fn(&ChangeBatch) + Send + Sync>;
@@ -59,7 +60,7 @@ pub struct Hub(Arc<HubInner>);
 struct HubInner {
     state: Mutex<HubState>,
     store: Box<dyn Store>,
-    clock: HubClock,
+    time: HubTime,
     /// Signals that a timer became due earlier than the others.
     timers: Notify,
     /// Held by the caller that waits for the store on behalf of all.
@@ -107,7 +108,8 @@ impl Hub {
     #[must_use]
     pub fn memory(options: BrokerOptions) -> Hub {
         let feed = EventFeed::new(options.kept_events, options.kept_bytes);
-        Hub::create(Box::new(MemoryStore), Broker::new(options), feed, Checkpoints::default(), Box::new(wall_clock))
+        let time = HubTime::new(HubClock::system(), 0);
+        Hub::create(Box::new(MemoryStore), Broker::new(options), feed, Checkpoints::default(), time)
     }
 
     /// Opens a hub with the state of a store. Waits for the disk.
@@ -115,10 +117,10 @@ impl Hub {
     /// # Errors
     /// Fails if the store cannot be read.
     pub fn open(store: Box<dyn Store>, options: BrokerOptions) -> Result<Hub, StoreError> {
-        Hub::open_with_clock(store, options, Box::new(wall_clock))
+        Hub::open_with_clock(store, options, HubClock::system())
     }
 
-    /// Opens a hub like [`Hub::open`], with another clock.
+    /// Opens a hub like [`Hub::open`], with other clocks.
     ///
     /// # Errors
     /// Fails if the store cannot be read.
@@ -126,23 +128,21 @@ impl Hub {
         let mut feed = EventFeed::new(options.kept_events, options.kept_bytes);
         let mut broker = Broker::new(options);
         let mut reader = CheckpointReader::default();
+        let mut stored_ms = 0;
         store.replay(&mut |batch| {
+            let last_ms = batch.changes.last().map(|change| change.at_ms);
+            let saved_ms = batch.checkpoint.as_ref().map(|part| part.at_ms);
+            stored_ms = stored_ms.max(last_ms.max(saved_ms).unwrap_or(0));
             reader.take(&*store, batch);
             broker.replay(batch, |events| feed.extend(events.into_iter().map(Arc::new).collect()));
         })?;
         let (checkpoints, missing) = reader.finish()?;
         feed.begin_after(missing);
         broker.reset_counters();
-        Ok(Hub::create(store, broker, feed, checkpoints, clock))
+        Ok(Hub::create(store, broker, feed, checkpoints, HubTime::new(clock, stored_ms)))
     }
 
-    fn create(
-        store: Box<dyn Store>,
-        broker: Broker,
-        feed: EventFeed,
-        checkpoints: Checkpoints,
-        clock: HubClock,
-    ) -> Hub {
+    fn create(store: Box<dyn Store>, broker: Broker, feed: EventFeed, checkpoints: Checkpoints, time: HubTime) -> Hub {
         let state = HubState {
             broker,
             outbox: VecDeque::new(),
@@ -165,7 +165,7 @@ impl Hub {
         Hub(Arc::new(HubInner {
             state: Mutex::new(state),
             store,
-            clock,
+            time,
             timers: Notify::new(),
             settling: tokio::sync::Mutex::default(),
             observer: OnceLock::new(),
@@ -336,8 +336,8 @@ impl Hub {
             let text = "the hub is shutting down; claim again later";
             return Err(BrokerError::new(ErrorKind::Unavailable, text));
         }
-        // The clock may be set back; leases and the order of events must not notice.
-        state.last_ms = state.last_ms.max((self.0.clock)());
+        state.last_ms = self.0.time.now_ms();
+        state.broker.set_ahead(self.0.time.ahead_ms());
         let next = state.broker.next_timer_ms();
         let (now_ms, ids) = (state.last_ms, &mut state.ids);
         let mut ids = || ids.draw(now_ms).simple().to_string();
@@ -484,7 +484,7 @@ async fn drive(hub: Weak<HubInner>) {
         }
         let (wait, is_unsettled) = {
             let state = hub_now.lock();
-            let now_ms = state.last_ms.max((hub_now.0.clock)());
+            let now_ms = hub_now.0.time.now_ms();
             let next = state.broker.next_timer_ms().map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
             (next.unwrap_or(TICK).min(TICK), !state.outbox.is_empty())
         };
@@ -504,9 +504,4 @@ async fn drive(hub: Weak<HubInner>) {
             return;
         }
     }
-}
-
-fn wall_clock() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -144,7 +144,7 @@ impl EventSubscription {
                 return Err(end.clone());
             }
             if buffer.past.is_none() && buffer.backlog.is_empty() {
-                let now_ms = (self.hub.0.clock)();
+                let now_ms = self.hub.0.time.now_ms();
                 let next = buffer.pop(now_ms);
                 return Ok(next.map(|event| Delivery::of(event.event.clone(), event.number, &buffer)));
             }
@@ -173,7 +173,7 @@ impl EventSubscription {
                 return Ok(Some(Delivery::of(event.event.clone(), event.number, &buffer)));
             }
         }
-        let now_ms = (self.hub.0.clock)();
+        let now_ms = self.hub.0.time.now_ms();
         let next = buffer.pop(now_ms);
         Ok(next.map(|event| Delivery::of(event.event.clone(), event.number, &buffer)))
     }

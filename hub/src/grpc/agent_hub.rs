@@ -1,11 +1,9 @@
 //! The published service.
 
-use std::sync::Arc;
-
 use tonic::{Request, Response, Status};
 
 use super::events::{EventStream, event_of, order, selected, stream, task_states};
-use super::identity::{Authenticate, LEASE, identify, operation, text, trace};
+use super::identity::{LEASE, identify, operation, text, trace};
 use super::published::{published, unexpected};
 use super::status::{CURSOR, missing, refusal};
 use crate::broker::{Caller, Command, ListTasks, Publish, PutArtifact, Register, Reply, UpdateStatus};
@@ -23,18 +21,13 @@ use crate::{Hub, SubscribeRequest, hub_card};
 #[derive(Clone)]
 pub(super) struct AgentHubService {
     pub(super) hub: Hub,
-    pub(super) authenticate: Arc<dyn Authenticate>,
     /// The URL for the card.
     pub(super) url: String,
 }
 
 impl AgentHubService {
-    fn caller<R>(&self, request: &Request<R>) -> Result<Caller, Status> {
-        identify(&*self.authenticate, request.metadata()).map_err(|status| *status)
-    }
-
     fn subscribe<R>(&self, request: &Request<R>, selection: Selection) -> Result<Response<EventStream>, Status> {
-        let caller = self.caller(request)?;
+        let caller = identify(request)?;
         let (agent_id, kind) = selected(selection)?;
         let (cursor, order) = (text(request, CURSOR)?, order(request)?);
         let subscribed = SubscribeRequest { agent_id, kind, cursor, order, capacity: None };
@@ -60,7 +53,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishMessageRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
+        let (caller, trace) = (identify(&request)?, trace(request.metadata().as_ref()));
         let PublishMessageRequest { message, routing: named } = request.into_inner();
         let message = message.ok_or_else(|| missing("message"))?;
         let routing = routing(&caller, named);
@@ -72,7 +65,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishTaskUpdateRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
+        let (caller, trace) = (identify(&request)?, trace(request.metadata().as_ref()));
         let (lease, operation) = (text(&request, LEASE)?, operation(&request)?);
         let PublishTaskUpdateRequest { update, routing: named } = request.into_inner();
         let update = update.ok_or_else(|| missing("update"))?;
@@ -85,7 +78,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<PublishTaskArtifactRequest>,
     ) -> Result<Response<PublishResponse>, Status> {
-        let (caller, trace) = (self.caller(&request)?, trace(request.metadata().as_ref()));
+        let (caller, trace) = (identify(&request)?, trace(request.metadata().as_ref()));
         let (lease, operation) = (text(&request, LEASE)?, operation(&request)?);
         let PublishTaskArtifactRequest { artifact, routing: named } = request.into_inner();
         let update = artifact.ok_or_else(|| missing("artifact"))?;
@@ -125,13 +118,13 @@ impl AgentHub for AgentHubService {
     }
 
     async fn get_task(&self, request: Request<GetTaskRequest>) -> Result<Response<Task>, Status> {
-        self.caller(&request)?;
+        identify(&request)?;
         let GetTaskRequest { task_id, history_length } = request.into_inner();
         self.hub.task(&task_id, history_length).await.map(Response::new).map_err(refusal)
     }
 
     async fn cancel_task(&self, request: Request<CancelTaskRequest>) -> Result<Response<Task>, Status> {
-        let caller = self.caller(&request)?;
+        let caller = identify(&request)?;
         let CancelTaskRequest { task_id, reason } = request.into_inner();
         match self.hub.execute(&caller, Command::Cancel { task_id, reason }).await.map_err(refusal)? {
             Reply::Task(task) => Ok(Response::new(*task)),
@@ -140,7 +133,7 @@ impl AgentHub for AgentHubService {
     }
 
     async fn list_tasks(&self, request: Request<ListTasksRequest>) -> Result<Response<ListTasksResponse>, Status> {
-        self.caller(&request)?;
+        identify(&request)?;
         let ListTasksRequest { agent_id, context_id, states, page_size, page_token } = request.into_inner();
         let states = task_states(&states)?;
         let list = ListTasks { agent_id, context_id, states, page_size, page_token };
@@ -149,7 +142,7 @@ impl AgentHub for AgentHubService {
     }
 
     async fn get_agent_card(&self, request: Request<()>) -> Result<Response<AgentCard>, Status> {
-        self.caller(&request)?;
+        identify(&request)?;
         Ok(Response::new(hub_card(&self.hub, &self.url)))
     }
 
@@ -157,7 +150,7 @@ impl AgentHub for AgentHubService {
         &self,
         request: Request<RegisterAgentRequest>,
     ) -> Result<Response<RegisterAgentResponse>, Status> {
-        let caller = self.caller(&request)?;
+        let caller = identify(&request)?;
         let RegisterAgentRequest { agent_card, subscriptions, health_check_url } = request.into_inner();
         let card = agent_card.ok_or_else(|| missing("agent_card"))?;
         // The published service takes the name for the id. A token decides more than a name.

@@ -1,8 +1,16 @@
-//! The caller of a request, and its trace.
+//! The caller of a request, which its headers name before its message is read, and its trace.
+
+use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use runtime::activity::TraceContext;
-use tonic::codegen::http::HeaderMap;
-use tonic::metadata::MetadataMap;
+use tonic::body::Body;
+use tonic::codegen::Service;
+use tonic::codegen::http::{self, HeaderMap};
+use tonic::server::NamedService;
 use tonic::{Request, Status};
 
 use crate::broker::{Caller, TraceIds};
@@ -32,9 +40,44 @@ impl Authenticate for NoAuthentication {
     }
 }
 
-/// Returns the caller of a request.
-pub(super) fn identify(authenticate: &dyn Authenticate, metadata: &MetadataMap) -> Result<Caller, Box<Status>> {
-    authenticate.caller(metadata.as_ref()).map_err(|why| Box::new(Status::unauthenticated(why)))
+/// A service that answers known callers only. The others are refused by their headers; their messages are not read.
+#[derive(Clone)]
+pub(super) struct IdentifiedService<S> {
+    pub(super) inner: S,
+    pub(super) authenticate: Arc<dyn Authenticate>,
+}
+
+impl<S: NamedService> NamedService for IdentifiedService<S> {
+    const NAME: &'static str = S::NAME;
+}
+
+impl<S> Service<http::Request<Body>> for IdentifiedService<S>
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+        match self.authenticate.caller(request.headers()) {
+            Ok(caller) => {
+                request.extensions_mut().insert(caller);
+                Box::pin(self.inner.call(request))
+            }
+            Err(why) => Box::pin(ready(Ok(Status::unauthenticated(why).into_http()))),
+        }
+    }
+}
+
+/// Returns the caller of a request that [`IdentifiedService`] passed on.
+pub(super) fn identify<R>(request: &Request<R>) -> Result<Caller, Status> {
+    request.extensions().get().cloned().ok_or_else(|| Status::unauthenticated("the caller is not known"))
 }
 
 /// Returns the text of a metadata key; `None` if it is missing or empty.

@@ -1,9 +1,11 @@
-//! Connections, with a limit on how many are open.
+//! Connections, with a limit on how many are open, in all and of one peer, and a timeout for the first bytes.
 
+use std::collections::HashMap;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::Stream;
@@ -12,21 +14,93 @@ use runtime::failures::{FailedOperation, report};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Sleep;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 
 /// The pause after the system refused a connection, usually because too many files are open.
 const EXHAUSTED: Duration = Duration::from_millis(50);
+/// The time within which a client must send the preface of HTTP/2.
+pub(super) const PREFACE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The size of the preface in bytes.
+const PREFACE: usize = 24;
 
-/// A connection, and its permit.
-pub(super) struct CountedConnection {
-    stream: TcpStream,
-    _permit: OwnedSemaphorePermit,
+/// The limits of open connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// The maximum number in all; further ones wait.
+    pub all: u32,
+    /// The maximum number of one IP address; further ones are closed. An IPv6 network of 64 bits counts as one address.
+    pub peer: u32,
 }
 
-/// Accepts connections. If `most` of them are open, further ones wait until one is closed.
-pub(super) fn connections(listener: TcpListener, most: u32) -> impl Stream<Item = io::Result<CountedConnection>> {
-    let permits = Arc::new(Semaphore::new(most.max(1) as usize));
-    unfold((listener, permits), async |(listener, permits)| {
+/// A connection, and its permits.
+pub(super) struct CountedConnection {
+    stream: TcpStream,
+    preface: Option<AwaitedPreface>,
+    _permit: OwnedSemaphorePermit,
+    _peer: PeerPermit,
+}
+
+/// The part of the preface that has not arrived, and the time at which the connection is closed without it.
+struct AwaitedPreface {
+    missing: usize,
+    timeout: Pin<Box<Sleep>>,
+}
+
+/// The numbers of open connections by address.
+#[derive(Clone, Default)]
+struct PeerCounts(Arc<Mutex<HashMap<IpAddr, u32>>>);
+
+/// A counted connection of an address.
+struct PeerPermit {
+    counts: PeerCounts,
+    address: IpAddr,
+}
+
+impl PeerCounts {
+    /// Counts a connection, unless its peer has `most` of them.
+    fn take(&self, address: IpAddr, most: u32) -> Option<PeerPermit> {
+        let address = network(address);
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        if *count >= most.max(1) {
+            return None;
+        }
+        *count += 1;
+        Some(PeerPermit { counts: self.clone(), address })
+    }
+}
+
+impl Drop for PeerPermit {
+    fn drop(&mut self) {
+        let mut counts = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// Returns the address that counts: one machine can have all addresses of an IPv6 network of 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            IpAddr::from([a, b, c, d, 0, 0, 0, 0])
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
+/// Accepts connections.
+pub(super) fn connections(
+    listener: TcpListener,
+    limits: ConnectionLimits,
+) -> impl Stream<Item = io::Result<CountedConnection>> {
+    let permits = Arc::new(Semaphore::new(limits.all.max(1) as usize));
+    unfold((listener, permits, PeerCounts::default(), limits), async |(listener, permits, peers, limits)| {
         if permits.available_permits() == 0 {
             let message = "the limit of open gRPC connections is reached; further ones wait";
             report(FailedOperation::Accept, "gRPC connection limit", message);
@@ -35,9 +109,17 @@ pub(super) fn connections(listener: TcpListener, most: u32) -> impl Stream<Item 
         let permit = permits.clone().acquire_owned().await.ok()?;
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => {
+                Ok((stream, from)) => {
+                    let Some(peer) = peers.take(from.ip(), limits.peer) else {
+                        let message = format_args!("closed a gRPC connection: {} has too many", from.ip());
+                        report(FailedOperation::Accept, "gRPC connection limit of a peer", message);
+                        continue;
+                    };
                     let _ = stream.set_nodelay(true);
-                    return Some((Ok(CountedConnection { stream, _permit: permit }), (listener, permits)));
+                    let timeout = Box::pin(tokio::time::sleep(PREFACE_TIMEOUT));
+                    let preface = Some(AwaitedPreface { missing: PREFACE, timeout });
+                    let connection = CountedConnection { stream, preface, _permit: permit, _peer: peer };
+                    return Some((Ok(connection), (listener, permits, peers, limits)));
                 }
                 Err(error) => {
                     let cause = error.kind().to_string();
@@ -58,8 +140,19 @@ impl Connected for CountedConnection {
 }
 
 impl AsyncRead for CountedConnection {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, to)
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, to: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let CountedConnection { stream, preface, .. } = self.get_mut();
+        let Some(awaited) = preface else { return Pin::new(stream).poll_read(cx, to) };
+        if awaited.timeout.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "no HTTP/2 preface")));
+        }
+        let before = to.filled().len();
+        ready!(Pin::new(stream).poll_read(cx, to))?;
+        awaited.missing = awaited.missing.saturating_sub(to.filled().len() - before);
+        if awaited.missing == 0 {
+            *preface = None;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -86,5 +179,76 @@ impl AsyncWrite for CountedConnection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+    use std::pin::pin;
+
+    use futures_util::StreamExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    async fn listener() -> (TcpListener, std::net::SocketAddr) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    #[tokio::test]
+    async fn a_peer_has_a_limit_of_connections_and_gets_a_place_back() {
+        let (listener, address) = listener().await;
+        let mut accepted = pin!(connections(listener, ConnectionLimits { all: 10, peer: 2 }));
+        let _one = TcpStream::connect(address).await.unwrap();
+        let _two = TcpStream::connect(address).await.unwrap();
+        let first = accepted.next().await.unwrap().unwrap();
+        let _second = accepted.next().await.unwrap().unwrap();
+        let mut third = TcpStream::connect(address).await.unwrap();
+        let mut byte = [0; 1];
+        tokio::select! {
+            biased;
+            _ = accepted.next() => panic!("a third connection was accepted"),
+            read = third.read(&mut byte) => assert_eq!(read.unwrap_or(0), 0),
+        }
+        drop(first);
+        let _fourth = TcpStream::connect(address).await.unwrap();
+        assert!(accepted.next().await.unwrap().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_without_a_preface_ends() {
+        let (listener, address) = listener().await;
+        let mut accepted = pin!(connections(listener, ConnectionLimits { all: 10, peer: 10 }));
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let mut silent = accepted.next().await.unwrap().unwrap();
+        client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r").await.unwrap();
+        let mut read = Vec::new();
+        let error = silent.read_to_end(&mut read).await.unwrap_err();
+        assert_eq!((error.kind(), read.len()), (io::ErrorKind::TimedOut, PREFACE - 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_with_a_preface_may_be_silent() {
+        let (listener, address) = listener().await;
+        let mut accepted = pin!(connections(listener, ConnectionLimits { all: 10, peer: 10 }));
+        let mut client = TcpStream::connect(address).await.unwrap();
+        let mut served = accepted.next().await.unwrap().unwrap();
+        client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+        let mut preface = [0; PREFACE];
+        served.read_exact(&mut preface).await.unwrap();
+        let mut byte = [0; 1];
+        let late = tokio::time::timeout(PREFACE_TIMEOUT * 10, served.read(&mut byte)).await;
+        assert!(late.is_err(), "the connection was closed");
+    }
+
+    #[test]
+    fn an_ipv6_network_is_one_peer() {
+        let network = |text: &str| network(text.parse().unwrap()).to_string();
+        assert_eq!(network("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::");
+        assert_eq!(network("::ffff:192.0.2.7"), "192.0.2.7");
+        assert_eq!(network("::1"), "::");
     }
 }

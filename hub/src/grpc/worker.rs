@@ -1,13 +1,12 @@
 //! The service for workers: claims, leases and what ends them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use prost_types::Timestamp;
 use tonic::{Request, Response, Status};
 
 use super::events::{ItemStream, selected, stream_with_cursors};
-use super::identity::{Authenticate, identify, operation, trace};
+use super::identity::{identify, operation, trace};
 use super::published::unexpected;
 use super::status::{missing, refusal};
 use crate::broker::{self, Caller, ClaimedTask, Command, Progress, Reject, Renew, Reply};
@@ -29,13 +28,12 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub(super) struct HubWorkerService {
     pub(super) hub: Hub,
-    pub(super) authenticate: Arc<dyn Authenticate>,
 }
 
 impl HubWorkerService {
     /// Returns the caller, and the agent as which it acts: the named one, else that of the token.
     fn agent<R>(&self, request: &Request<R>, named: &str) -> Result<(Caller, String), Status> {
-        let caller = identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        let caller = identify(request)?;
         let agent_id = match (&caller, named) {
             (Caller::Agent(id), "") => id.clone(),
             (Caller::Operator, "") => return Err(missing("agent_id")),
@@ -93,7 +91,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn wait(&self, request: Request<WaitRequest>) -> Result<Response<WaitResponse>, Status> {
-        identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        identify(&request)?;
         let WaitRequest { task_id, wait } = request.into_inner();
         let wait = duration("wait", wait)?.unwrap_or_default().min(MAX_WAIT);
         let (task, settled) = self.hub.settled_task(&task_id, wait).await.map_err(refusal)?;
@@ -106,7 +104,7 @@ impl HubWorker for HubWorkerService {
         &self,
         request: Request<SubscribeWithCursorsRequest>,
     ) -> Result<Response<ItemStream<EventWithCursor>>, Status> {
-        let caller = identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        let caller = identify(&request)?;
         let SubscribeWithCursorsRequest { selection, cursor } = request.into_inner();
         let (agent_id, kind) = selected(selection.ok_or_else(|| missing("selection"))?)?;
         let order = DeliveryOrder::Priority;
@@ -153,7 +151,7 @@ impl HubWorker for HubWorkerService {
         &self,
         request: Request<ListDeadLettersRequest>,
     ) -> Result<Response<ListDeadLettersResponse>, Status> {
-        identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        identify(&request)?;
         let ListDeadLettersRequest { page_size, page_token, queue } = request.into_inner();
         let page = self.hub.dead_letters(&queue, page_size, &page_token).await.map_err(refusal)?;
         let dead_letters = page.dead_letters.into_iter().map(|letter| DeadLetter {
@@ -168,7 +166,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn list_agents(&self, request: Request<ListAgentsRequest>) -> Result<Response<ListAgentsResponse>, Status> {
-        identify(&*self.authenticate, request.metadata()).map_err(|status| *status)?;
+        identify(&request)?;
         let ListAgentsRequest { page_size, page_token } = request.into_inner();
         let page = self.hub.agent_page(page_size, &page_token).await.map_err(refusal)?;
         let agents = page.agents.into_iter().map(|agent| RegisteredAgent {

@@ -11,7 +11,7 @@ use hub::broker::{
 use hub::proto::a2a::{AgentCard, TaskState};
 use hub::proto::worker::RejectionReason;
 use hub::store::{Durability, SqliteStore, Store, StoreError, StoreFuture, TrimmableStore};
-use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
+use hub::{DeliveryOrder, Hub, HubClock, SubscribeRequest, SubscriptionKind};
 use proptest::prelude::*;
 use prost::Message as _;
 use runtime::event_log::{SqliteOptions, Topic};
@@ -381,7 +381,7 @@ async fn a_hub_compacts_its_store_by_itself() {
     let store = StepStore::default();
     // This store counts batches in place of bytes.
     let options = BrokerOptions { compact_bytes: 50, ..BrokerOptions::default() };
-    let hub = Hub::open_with_clock(Box::new(store.clone()), options, Box::new(|| START)).unwrap();
+    let hub = Hub::open_with_clock(Box::new(store.clone()), options, HubClock::of(|| START)).unwrap();
     let driver = tokio::spawn(hub.drive());
     for number in 0..400 {
         let task = message(&format!("t{number}"), "boss", "").with("queue", "q");

@@ -14,7 +14,9 @@ use hub::broker::{
 use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::agent_event::Payload;
 use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
-use hub::{DeliveryOrder, EventSubscription, FollowEnd, Hub, SubscribeRequest, SubscriptionEnd, SubscriptionKind};
+use hub::{
+    DeliveryOrder, EventSubscription, FollowEnd, Hub, HubClock, SubscribeRequest, SubscriptionEnd, SubscriptionKind,
+};
 use tokio::sync::oneshot;
 
 use crate::common::{PublishExt, START, message, status};
@@ -32,7 +34,7 @@ impl Served {
     fn on(store: Box<dyn Store>, options: BrokerOptions) -> Served {
         let clock = Arc::new(AtomicU64::new(START));
         let read = clock.clone();
-        let now = Box::new(move || read.load(Ordering::SeqCst));
+        let now = HubClock::of(move || read.load(Ordering::SeqCst));
         Served { hub: Hub::open_with_clock(store, options, now).unwrap(), clock }
     }
 
@@ -554,7 +556,7 @@ async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
 async fn recent_tasks_are_those_that_changed_last() {
     let now = Arc::new(AtomicU64::new(1_000));
     let clock = now.clone();
-    let tick = Box::new(move || clock.fetch_add(1, Ordering::SeqCst));
+    let tick = HubClock::of(move || clock.fetch_add(1, Ordering::SeqCst));
     let hub = Hub::open_with_clock(Box::new(MemoryStore), BrokerOptions::default(), tick);
     let hub = hub.unwrap();
     for id in ["a", "b", "c", "d"] {

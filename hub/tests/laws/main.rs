@@ -3,6 +3,7 @@
 
 mod common;
 
+mod clock;
 mod compaction;
 mod crash;
 mod delivery;

@@ -16,7 +16,7 @@ use hub::proto::worker::{
     RejectRequest, RenewRequest, SubscribeWithCursorsRequest, UnregisterAgentRequest, WaitRequest,
 };
 use hub::store::MemoryStore;
-use hub::{Hub, StoreStats};
+use hub::{Hub, HubClock, StoreStats};
 use tonic::Request;
 
 use crate::common::{PublishExt, START, message, status, text_part};
@@ -25,7 +25,7 @@ const NEGATIVE: Option<prost_types::Duration> = Some(prost_types::Duration { sec
 
 /// A hub with a worker, and tasks that are sent, leased and completed.
 async fn filled() -> Hub {
-    let hub = Hub::open_with_clock(Box::new(MemoryStore), BrokerOptions::default(), Box::new(|| START)).unwrap();
+    let hub = Hub::open_with_clock(Box::new(MemoryStore), BrokerOptions::default(), HubClock::of(|| START)).unwrap();
     let run = async |command: Command| hub.execute(&Caller::Operator, command).await.unwrap();
     run(Command::Register(Register { agent_id: "w".to_owned(), ..Register::default() })).await;
     for task in ["sent", "working", "completed"] {

@@ -256,6 +256,7 @@ impl Probed for HubHttp {
 
 #[cfg(test)]
 mod tests {
+    use hub::HubClock;
     use hub::broker::change::ChangeBatch;
     use hub::broker::{BrokerOptions, Caller, Command, Register};
     use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
@@ -315,7 +316,7 @@ mod tests {
     }
 
     async fn with_worker(options: BrokerOptions) -> Hub {
-        let hub = Hub::open_with_clock(Box::new(MemoryStore), options, Box::new(|| 1_800_000_000_000)).unwrap();
+        let hub = Hub::open_with_clock(Box::new(MemoryStore), options, HubClock::of(|| 1_800_000_000_000)).unwrap();
         let register = Register { agent_id: "w".to_owned(), ..Register::default() };
         hub.execute(&Caller::Operator, Command::Register(register)).await.unwrap();
         hub

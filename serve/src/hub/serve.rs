@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use hub::broker::BrokerOptions;
-use hub::grpc::{self, Authenticate, GrpcSettings, NoAuthentication, RequestObserver, TlsFiles};
+use hub::grpc::{self, Authenticate, ConnectionLimits, GrpcSettings, NoAuthentication, RequestObserver, TlsFiles};
 use hub::store::SqliteStore;
 use hub::{ChangeObserver, Hub};
 use runtime::event_log::SqliteOptions;
@@ -80,13 +80,15 @@ pub struct HubLimits {
     pub message: usize,
     /// The maximum number of connections of each port.
     pub connections: u32,
+    /// The maximum number of gRPC connections of one IP address.
+    pub peer_connections: u32,
     /// The maximum number of open requests of a gRPC connection, and of open streams of the HTTP port.
     pub streams: u32,
 }
 
 impl Default for HubLimits {
     fn default() -> HubLimits {
-        HubLimits { message: 4 * 1024 * 1024, connections: 4096, streams: 1024 }
+        HubLimits { message: 4 * 1024 * 1024, connections: 4096, peer_connections: 2048, streams: 1024 }
     }
 }
 
@@ -158,7 +160,7 @@ async fn talk(
         authenticate,
         url: addresses.grpc.clone(),
         max_message: limits.message,
-        max_connections: limits.connections,
+        connections: ConnectionLimits { all: limits.connections, peer: limits.peer_connections },
         max_streams: limits.streams,
         tls,
         observer: requests.clone(),

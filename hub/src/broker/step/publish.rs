@@ -184,6 +184,7 @@ impl Step<'_> {
         let Publish { message, routing, .. } = publish;
         let options = &self.broker.options;
         let deadline_ms = payload::deadline(message.metadata.as_ref())?;
+        let deadline_ms = deadline_ms.map(|at_ms| at_ms.saturating_add_signed(self.broker.ahead_ms));
         if deadline_ms.is_some_and(|at_ms| at_ms <= self.now_ms) {
             return Err(BrokerError::invalid("`metadata.deadline` is in the past"));
         }
