@@ -195,6 +195,8 @@ fn meaning(path: &Arc<Path>, error: &rusqlite::Error, waited: Duration) -> Optio
     match error.sqlite_error_code()? {
         ErrorCode::NotADatabase => Some(LogError::Foreign { path, what: "it is not a SQLite database".to_owned() }),
         ErrorCode::DatabaseCorrupt => Some(LogError::Damaged { path, why: said(error) }),
+        // Its remedy is the same when a log is opened and when it is written.
+        ErrorCode::DiskFull => Some(LogError::NotWritten { path, why: said(error) }),
         _ => None,
     }
 }
