@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hub::Hub;
 use hub::broker::BrokerOptions;
-use hub::grpc::{GrpcSettings, NoAuthentication, serve};
+use hub::grpc::{ConnectionLimits, GrpcSettings, NoAuthentication, serve};
 use hub::proto::a2a::{AgentCard, Task};
 use hub::proto::agenthub::agent_event::Payload;
 use hub::proto::agenthub::agent_hub_client::AgentHubClient;
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Options) -> bool {
             authenticate: Arc::new(NoAuthentication),
             url: String::new(),
             max_message: 4 << 20,
-            max_connections: 16,
+            connections: ConnectionLimits { all: 16, peer: 16 },
             max_streams: 1024,
             observer: None,
             tls: None,

@@ -117,6 +117,7 @@ mod repl;
 mod repl_rhai;
 mod rhai;
 mod rhai_builtins;
+mod rhai_contained;
 mod rhai_packs;
 mod snapshots;
 mod stages;

@@ -31,17 +31,6 @@ pub(super) struct HubWorkerService {
 }
 
 impl HubWorkerService {
-    /// Returns the caller, and the agent as which it acts: the named one, else that of the token.
-    fn agent<R>(&self, request: &Request<R>, named: &str) -> Result<(Caller, String), Status> {
-        let caller = identify(request)?;
-        let agent_id = match (&caller, named) {
-            (Caller::Agent(id), "") => id.clone(),
-            (Caller::Operator, "") => return Err(missing("agent_id")),
-            _ => named.to_owned(),
-        };
-        Ok((caller, agent_id))
-    }
-
     /// Executes a command that extends a lease, and returns the lease.
     async fn leased(
         &self,
@@ -63,7 +52,7 @@ impl HubWorkerService {
 #[tonic::async_trait]
 impl HubWorker for HubWorkerService {
     async fn claim(&self, request: Request<ClaimRequest>) -> Result<Response<ClaimResponse>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let operation = operation(&request)?;
         let ClaimRequest { queue, lease, estimate, wait, .. } = request.into_inner();
         let (lease, estimate) = (duration("lease", lease)?, duration("estimate", estimate)?);
@@ -74,7 +63,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn renew(&self, request: Request<RenewRequest>) -> Result<Response<Lease>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let RenewRequest { task_id, lease_id, lease, .. } = request.into_inner();
         let (held, duration) = (held(&lease_id), duration("lease", lease)?);
         let renew = Renew { agent_id, task_id: task_id.clone(), lease: held, duration };
@@ -82,7 +71,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn progress(&self, request: Request<ProgressRequest>) -> Result<Response<Lease>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let operation = operation(&request)?;
         let ProgressRequest { task_id, lease_id, portion, data, resume_token, .. } = request.into_inner();
         let (lease, task) = (held(&lease_id), task_id.clone());
@@ -114,7 +103,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn reject(&self, request: Request<RejectRequest>) -> Result<Response<Task>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let operation = operation(&request)?;
         let RejectRequest { task_id, lease_id, reason, text, .. } = request.into_inner();
         let known = RejectionReason::try_from(reason);
@@ -127,7 +116,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn finish(&self, request: Request<FinishRequest>) -> Result<Response<Task>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let trace = trace(request.metadata().as_ref());
         let operation = operation(&request)?;
         let FinishRequest { task_id, lease_id, state, update, artifacts, .. } = request.into_inner();
@@ -141,7 +130,7 @@ impl HubWorker for HubWorkerService {
     }
 
     async fn acknowledge(&self, request: Request<AcknowledgeRequest>) -> Result<Response<AcknowledgeResponse>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         let task_id = request.into_inner().task_id;
         self.hub.execute(&caller, Command::Acknowledge { agent_id, task_id }).await.map_err(refusal)?;
         Ok(Response::new(AcknowledgeResponse {}))
@@ -183,10 +172,21 @@ impl HubWorker for HubWorkerService {
         &self,
         request: Request<UnregisterAgentRequest>,
     ) -> Result<Response<UnregisterAgentResponse>, Status> {
-        let (caller, agent_id) = self.agent(&request, &request.get_ref().agent_id)?;
+        let (caller, agent_id) = acting_agent(&request, &request.get_ref().agent_id)?;
         self.hub.execute(&caller, Command::Unregister { agent_id }).await.map_err(refusal)?;
         Ok(Response::new(UnregisterAgentResponse {}))
     }
+}
+
+/// Returns the caller, and the agent as which it acts: the named one, else that of the token.
+fn acting_agent<R>(request: &Request<R>, named: &str) -> Result<(Caller, String), Status> {
+    let caller = identify(request)?;
+    let agent_id = match (&caller, named) {
+        (Caller::Agent(id), "") => id.clone(),
+        (Caller::Operator, "") => return Err(missing("agent_id")),
+        _ => named.to_owned(),
+    };
+    Ok((caller, agent_id))
 }
 
 /// Returns the lease of a request, if the task was claimed.

@@ -23,8 +23,14 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Once;
 
-/// Address space of one stack. Only what is used of it takes memory.
-const STACK: usize = 256 << 20;
+/// Address space of one stack, and smaller ones if the system refuses it. Only what is used of it takes memory.
+///
+/// Libraries of other languages drop nested values recursively, so a stack has room for the deepest value that fits into
+/// the memory which their code can have ([`most_memory`]).
+const STACKS: [u64; 6] = [8 << 30, 4 << 30, 2 << 30, 1 << 30, 512 << 20, 256 << 20];
+/// Bytes of a stack that dropping a value takes for each byte of the value, at most: a list of one item takes 40 bytes, and
+/// dropping it fewer than 250.
+const DROPPED: usize = 8;
 /// Part of the stack that must be free while code runs, for the calls between two checks.
 const RESERVE: usize = 512 << 10;
 /// Stacks of which more was used are given back to the system.
@@ -62,6 +68,8 @@ struct StackState {
     spare: RefCell<Option<Fiber>>,
     /// The lowest address at which it may be.
     lowest: usize,
+    /// Bytes that the run can hold meanwhile.
+    most_memory: usize,
     /// The lowest address at which it was seen.
     seen: Cell<usize>,
     /// The coroutine is dropped before its end.
@@ -137,7 +145,11 @@ pub fn tick() -> Result<(), Box<Raise>> {
         }
     }
     let turn = line.meter.borrow_mut().tick()?;
-    if turn { line.suspend(Pause::Turn).map(drop) } else { Ok(()) }
+    if !turn {
+        return Ok(());
+    }
+    line.isolate.check_most(line.most_memory)?;
+    line.suspend(Pause::Turn).map(drop)
 }
 
 /// Does something on the thread's own stack.
@@ -156,10 +168,38 @@ pub fn outside<T>(work: impl FnOnce() -> T) -> T {
 /// Does something that recurses deeper than the thread's own stack may have room for, and neither waits nor calls the run.
 pub fn roomy<T>(work: impl FnOnce() -> T) -> T {
     let stack = UNUSED.try_with(|unused| unused.borrow_mut().pop()).ok().flatten();
-    let Some(mut stack) = stack.or_else(|| DefaultStack::new(STACK).ok()) else { return work() };
+    let Some(mut stack) = stack.or_else(|| new_stack().ok()) else { return work() };
     let _others = LineGuard::new(None);
     // Nobody knows how much of it was used: it goes back to the system.
     corosensei::on_stack(&mut stack, work)
+}
+
+/// Creates the largest stack that the system permits.
+fn new_stack() -> std::io::Result<DefaultStack> {
+    let sizes = STACKS.into_iter().filter_map(|size| usize::try_from(size).ok());
+    let mut refused = None;
+    for size in sizes {
+        match DefaultStack::new(size) {
+            Ok(stack) => return Ok(stack),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.unwrap_or_else(|| std::io::ErrorKind::OutOfMemory.into()))
+}
+
+/// Returns the bytes that a run can hold while code works on a stack: the deepest value of that size can be dropped on it.
+fn most_memory(stack: &DefaultStack) -> usize {
+    (stack.base().get() - stack.limit().get()) / DROPPED
+}
+
+/// Returns whether more than [`KEPT_SIZE`] of a stack was used. Unused pages contain zeros.
+fn is_used_deep(stack: &DefaultStack) -> bool {
+    const WORDS: usize = 512;
+    let lowest = stack.base().get() - KEPT_SIZE - WORDS * size_of::<usize>();
+    debug_assert!(lowest > stack.limit().get(), "the stack is smaller");
+    // SAFETY: the smallest stack is larger, nothing runs on it, and it is aligned to pages.
+    let words = unsafe { std::slice::from_raw_parts(ptr::with_exposed_provenance::<usize>(lowest), WORDS) };
+    words.iter().any(|word| *word != 0)
 }
 
 /// Runs the code at work. A panic in it is an error of the script: neither its message nor its backtrace is printed.
@@ -237,7 +277,7 @@ impl CoroutineWork {
     fn new(cx: &Cx<'_>, body: impl FnOnce() -> Outcome + 'static) -> Result<Self, Box<Raise>> {
         let stack = match UNUSED.with_borrow_mut(Vec::pop) {
             Some(stack) => stack,
-            None => DefaultStack::new(STACK).map_err(|e| no_stack(&e))?,
+            None => new_stack().map_err(|e| no_stack(&e))?,
         };
         silence_panics();
         let mut meter = Fiber::idle(cx.isolate, cx.context);
@@ -249,6 +289,7 @@ impl CoroutineWork {
             meter: RefCell::new(meter),
             spare: RefCell::new(None),
             lowest: stack.limit().get() + RESERVE,
+            most_memory: most_memory(&stack),
             seen: Cell::new(stack.base().get()),
             dropped: Cell::new(false),
         });
@@ -300,7 +341,7 @@ impl Drop for CoroutineWork {
             self.line.isolate.on_account(|| body.force_unwind());
         }
         let stack = body.into_stack();
-        if self.line.seen.get() + KEPT_SIZE < stack.base().get() {
+        if self.line.seen.get() + KEPT_SIZE < stack.base().get() || is_used_deep(&stack) {
             return;
         }
         // A thread that ends has no use for it.

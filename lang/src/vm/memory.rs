@@ -144,6 +144,22 @@ impl Isolate {
     }
 }
 
+impl Isolate {
+    /// Refuses when the run holds more than code of another language may, whose values take room on the stack when they
+    /// are dropped.
+    pub(super) fn check_most(&self, most: usize) -> Result<(), Box<Raise>> {
+        if self.account().used() <= i64::try_from(most).unwrap_or(i64::MAX) {
+            return Ok(());
+        }
+        let mut raise = Raise::error(
+            RunCode::Memory,
+            format!("memory limit of {} for code in another language reached", size(most as u64)),
+        );
+        raise.why = Why::Exhausted;
+        Err(raise.help("keep less in variables, or do it in Harn"))
+    }
+}
+
 /// The run is over its limit.
 fn exhausted(limits: &Limits) -> Box<Raise> {
     let limit = limits.memory.unwrap_or_default();

@@ -5,7 +5,7 @@
 //! - [`RhaiScript`]: a parsed file. [`RhaiFrontEnd::pipeline`] makes a function of the run of it.
 //! - `value`: values of the language that Rhai has no type for, as one opaque type. `convert`: all others, both ways.
 //! - `function`: closures of Rhai as functions of the run; `once`: what runs once. `offer`, `method`, `member`: the table of builtins as functions,
-//!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`: what of Rhai's own library is replaced.
+//!   methods and properties of Rhai; `task`: syntax as functions; `shadow`, `size`, `sorting`: what of Rhai's own library is replaced.
 //!   `import`: files that import one another.
 //! - [`Session`]: pieces of a REPL that share their names. [`rhai_definitions`]: definition files
 //!   for editors.
@@ -43,6 +43,7 @@ mod script;
 mod session;
 mod shadow;
 mod size;
+mod sorting;
 mod task;
 mod value;
 

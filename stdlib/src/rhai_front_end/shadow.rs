@@ -2,6 +2,7 @@
 
 use super::offer::{add, run};
 use super::size::add_measured;
+use super::sorting::add_sorting;
 use super::value::Opaque;
 use lang::builtins::Builtin;
 use rhai::{Dynamic, Engine, EvalAltResult, Module, Position, Token};
@@ -37,6 +38,7 @@ pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
         });
     }
     add_measured(&mut module);
+    add_sorting(&mut module);
     add_kind(&mut module);
     module
 }
