@@ -21,20 +21,6 @@ pub enum StoreError {
     /// The event log failed.
     #[error("{0}")]
     Log(#[from] runtime::event_log::LogError),
-    /// Another process has the store open.
-    #[error("another hub uses the store `{path}`; stop it, or choose another file")]
-    InUse {
-        /// Path of the file.
-        path: String,
-    },
-    /// The lock file cannot be written.
-    #[error("cannot lock the store `{path}`: {why}")]
-    CannotLock {
-        /// Path of the file.
-        path: String,
-        /// The system's message.
-        why: String,
-    },
     /// The oldest batches are missing, and no checkpoint replaces them.
     #[error("the store is incomplete: its first batches are missing, and it has no complete checkpoint")]
     Incomplete,

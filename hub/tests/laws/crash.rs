@@ -34,7 +34,7 @@ async fn a_hub_continues_from_its_file() {
     let claim = Command::Claim(Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() });
     let Ok(Reply::Claimed(Some(claimed))) = hub.execute(&operator, claim).await else { panic!("nothing claimed") };
     let before = hub.task("u", 0).await.unwrap();
-    assert!(matches!(open(&path), Err(StoreError::InUse { .. })));
+    assert!(matches!(open(&path), Err(StoreError::Log(LogError::Owned { .. }))));
     drop(hub);
 
     let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();

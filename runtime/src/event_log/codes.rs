@@ -112,5 +112,12 @@ pub enum LogCode {
             event log, and the task has failed. To run such tasks again instead, put `@resumable` before the \
             served pipeline.",
     },
+    /// An event log that another server owns.
+    Owned = "HARN-LOG-018", Error {
+        title: "event log is in use by another server",
+        meaning: "A server of channels and a hub own their event log, because two of them would execute an action \
+            twice. A lock on the file `FILE.lock` next to the log marks the owner, and ends with its process in any \
+            case. The message names the log and the process. Nothing was served or removed.",
+    },
 }
 }

@@ -274,8 +274,7 @@ mod tests {
         }
 
         fn stored(&self, _number: u64) -> StoreFuture<u64> {
-            let (path, why) = ("hub.db".to_owned(), "no space left".to_owned());
-            Box::pin(async move { Err(StoreError::CannotLock { path, why }) })
+            Box::pin(async { Err(StoreError::Incomplete) })
         }
 
         fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {
