@@ -7,12 +7,13 @@
 //! - [`rounds`]: random disconnects and daemons that are killed. [`refusals`]: refused requests change nothing.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
 //! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once. [`owned`]: one
-//!   daemon for each log.
+//!   daemon for each log. [`full`]: a log that cannot be written.
 
 mod acp_client;
 mod attach;
 mod daemon;
 mod delegated;
+mod full;
 mod identity;
 mod in_process;
 mod ingress;

@@ -44,6 +44,7 @@ impl SqliteStore {
         let path = path.into();
         let log = SqliteLog::open(&path, options)?;
         log.own()?;
+        log.serve();
         Ok(SqliteStore { log, path, kinds: Mutex::default(), written: AtomicU64::new(0) })
     }
 
@@ -89,6 +90,10 @@ impl Store for SqliteStore {
             log.settled(Ticket::of_number(number)).await?;
             Ok(log.settled_upto().number())
         })
+    }
+
+    fn availability(&self) -> Result<(), StoreError> {
+        Ok(self.log.availability()?)
     }
 
     fn replay(&self, each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

@@ -120,6 +120,22 @@ impl SqliteLog {
         Ok(())
     }
 
+    /// Lets the log go on after records were lost, because it is written for many sessions: one of them must not end the
+    /// log of all. Without room, records that do not fit are lost, and later ones are written again. If the file is
+    /// deleted or replaced, records wait until it is back.
+    pub fn serve(&self) {
+        self.0.shared.serve();
+    }
+
+    /// Returns whether records can be written, as far as the last attempt has shown. A log that
+    /// [serves](SqliteLog::serve) tries again within a second or two.
+    ///
+    /// # Errors
+    /// The error of the last attempt.
+    pub fn availability(&self) -> Result<(), LogError> {
+        self.0.shared.availability()
+    }
+
     /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -243,6 +243,7 @@ impl Probed for HubHttp {
         if self.hub.failure().is_some() {
             return Err("the hub's store failed");
         }
+        self.hub.availability().map_err(|_| "the hub's store cannot be written")?;
         if self.is_draining.load(Ordering::Relaxed) { Err("the hub is shutting down") } else { Ok(()) }
     }
 
