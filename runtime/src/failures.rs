@@ -114,13 +114,16 @@ static FAILURES: LazyLock<FailureLog> = LazyLock::new(|| {
 
 /// Counts a failed operation of this process, and writes a line unless one with the same operation and cause was written in
 /// the last minute. The cause is a code or another short text that does not vary; the message is a sentence with the details.
-pub fn report(operation: FailedOperation, cause: &str, message: impl Display) {
+/// Returns whether it wrote the line.
+pub fn report(operation: FailedOperation, cause: &str, message: impl Display) -> bool {
     let word = operation.as_str();
-    match FAILURES.note(operation, cause) {
+    let repeated = FAILURES.note(operation, cause);
+    match repeated {
         None => {}
         Some(0) => tracing::error!(operation = word, "{message}"),
         Some(repeated) => tracing::error!(operation = word, repeated, "{message}"),
     }
+    repeated.is_some()
 }
 
 /// Returns the number of failures of this process, by operation.

@@ -6,7 +6,7 @@
 //! The system releases a lock when the process that holds it ends, however it ends.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::mem;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub enum LockMode {
 #[derive(Debug)]
 pub struct LockFile {
     path: PathBuf,
-    _file: File,
+    file: File,
 }
 
 impl LockFile {
@@ -65,9 +65,7 @@ impl LockFile {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        let mut name = path.as_os_str().to_owned();
-        name.push(".lock");
-        let path = PathBuf::from(name);
+        let path = lock_path(path);
         let start = Instant::now();
         for _ in 0..TRIES {
             let file = File::options().create(true).write(true).truncate(false).open(&path)?;
@@ -75,11 +73,36 @@ impl LockFile {
             // The last holder may have removed the file meanwhile. In that case no other process sees this lock.
             let inode = |meta: io::Result<fs::Metadata>| meta.map(|meta| meta.ino()).ok();
             if inode(file.metadata()) == inode(fs::metadata(&path)) {
-                return Ok(LockFile { path, _file: file });
+                return Ok(LockFile { path, file });
             }
         }
         Err(LockError::Held)
     }
+
+    /// Writes the id of this process into the file, for [`LockFile::holder`].
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written. The lock is held all the same.
+    pub fn sign(&self) -> io::Result<()> {
+        self.file.set_len(0)?;
+        (&self.file).write_all(std::process::id().to_string().as_bytes())
+    }
+
+    /// Returns the id of the process that signed the lock of `path`; `None` if it did not. It may have ended since.
+    #[must_use]
+    pub fn holder(path: &Path) -> Option<u32> {
+        let mut text = String::new();
+        // A process id is short, and the file may hold any text.
+        File::open(lock_path(path)).ok()?.take(16).read_to_string(&mut text).ok()?;
+        text.parse().ok()
+    }
+}
+
+/// Returns the path of the lock file of a file.
+fn lock_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    name.into()
 }
 
 impl Drop for LockFile {

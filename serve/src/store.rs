@@ -72,6 +72,7 @@ impl SessionStore {
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
         let alive = LockFile::beside(&beside(log.path(), &process))
             .map_err(|error| StoreError::CannotClaim(error.to_string()))?;
+        log.serve();
         Ok(SessionStore(Arc::new(SessionStoreState { log, process, _alive: alive })))
     }
 

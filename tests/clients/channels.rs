@@ -6,16 +6,19 @@
 //! - [`permissions`]: the permission bridge. [`killed`]: what a killed daemon leaves. [`delegated`]: tasks at peers.
 //! - [`rounds`]: random disconnects and daemons that are killed. [`refusals`]: refused requests change nothing.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
-//! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once.
+//! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once. [`owned`]: one
+//!   daemon for each log. [`full`]: a log that cannot be written.
 
 mod acp_client;
 mod attach;
 mod daemon;
 mod delegated;
+mod full;
 mod identity;
 mod in_process;
 mod ingress;
 mod killed;
+mod owned;
 mod peer_agents;
 mod permissions;
 mod refusals;

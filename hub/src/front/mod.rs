@@ -332,6 +332,8 @@ impl Hub {
         if let Some(error) = &state.failed {
             return Err(error.clone());
         }
+        // Nothing is changed that cannot be stored.
+        self.0.store.availability().map_err(|_| no_room())?;
         if state.is_draining && matches!(command, Command::Claim(_)) {
             let text = "the hub is shutting down; claim again later";
             return Err(BrokerError::new(ErrorKind::Unavailable, text));
@@ -395,6 +397,10 @@ impl Hub {
             }
             Err(error) => error,
         };
+        if error.is_temporary() {
+            // The store goes on with what it has accepted, and reports its state itself.
+            return Err(no_room());
+        }
         let message = format_args!("the hub's store failed: {error}; restart the hub");
         report(FailedOperation::Write, "hub store", message);
         // Callers may be on other machines, and the error of the store has the path of its file.
@@ -410,6 +416,15 @@ impl Hub {
     #[must_use]
     pub fn failure(&self) -> Option<BrokerError> {
         self.lock().failed.clone()
+    }
+
+    /// Returns whether commands can be stored.
+    ///
+    /// # Errors
+    /// The error that commands get.
+    pub fn availability(&self) -> Result<(), BrokerError> {
+        self.failure().map_or(Ok(()), Err)?;
+        self.0.store.availability().map_err(|_| no_room())
     }
 
     /// Reads the state once all of it is stored.
@@ -474,12 +489,19 @@ impl Drop for WorkWait<'_> {
     }
 }
 
+/// Returns the error of what cannot be stored for now. Clients do not repeat it at once, because only a person can make room.
+fn no_room() -> BrokerError {
+    let text = "the hub cannot write to its store (its log has the reason); try again when it is ready";
+    BrokerError::new(ErrorKind::ResourceExhausted, text)
+}
+
 async fn drive(hub: Weak<HubInner>) {
     loop {
         let Some(inner) = hub.upgrade() else { return };
         let hub_now = Hub(inner);
+        let ticked = hub_now.execute(&Caller::Operator, Command::Tick).await;
         // A failed store ends the hub's work; its error is returned by every command.
-        if hub_now.execute(&Caller::Operator, Command::Tick).await.is_err() {
+        if hub_now.failure().is_some() {
             return;
         }
         let (wait, is_unsettled) = {
@@ -488,7 +510,12 @@ async fn drive(hub: Weak<HubInner>) {
             let next = state.broker.next_timer_ms().map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
             (next.unwrap_or(TICK).min(TICK), !state.outbox.is_empty())
         };
-        let wait = if is_unsettled { wait.min(ABANDONED) } else { wait };
+        let wait = match ticked {
+            // The store has no room, and tries again by itself.
+            Err(_) => TICK,
+            Ok(_) if is_unsettled => wait.min(ABANDONED),
+            Ok(_) => wait,
+        };
         // The hub must not be kept alive by its own timer.
         let weak = Arc::downgrade(&hub_now.0);
         let timers = tokio::time::timeout(wait.max(Duration::from_millis(1)), hub_now.0.timers.notified());
@@ -496,8 +523,9 @@ async fn drive(hub: Weak<HubInner>) {
             return;
         }
         let _ = timers.await;
-        if is_unsettled && hub_now.read(|_| Ok(())).await.is_err() {
-            return;
+        if is_unsettled {
+            // Its error is that of the next command.
+            let _ = hub_now.read(|_| Ok(())).await;
         }
         drop(hub_now);
         if weak.upgrade().is_none() {

@@ -7,6 +7,8 @@
 
 use std::pin::Pin;
 
+use runtime::event_log::LogError;
+
 use crate::broker::change::ChangeBatch;
 
 mod memory;
@@ -20,21 +22,7 @@ pub use sqlite::{SqliteStore, changes_of};
 pub enum StoreError {
     /// The event log failed.
     #[error("{0}")]
-    Log(#[from] runtime::event_log::LogError),
-    /// Another process has the store open.
-    #[error("another hub uses the store `{path}`; stop it, or choose another file")]
-    InUse {
-        /// Path of the file.
-        path: String,
-    },
-    /// The lock file cannot be written.
-    #[error("cannot lock the store `{path}`: {why}")]
-    CannotLock {
-        /// Path of the file.
-        path: String,
-        /// The system's message.
-        why: String,
-    },
+    Log(#[from] LogError),
     /// The oldest batches are missing, and no checkpoint replaces them.
     #[error("the store is incomplete: its first batches are missing, and it has no complete checkpoint")]
     Incomplete,
@@ -46,6 +34,15 @@ pub enum StoreError {
         /// Place of the record.
         cursor: u64,
     },
+}
+
+impl StoreError {
+    /// Returns whether the store writes again once the cause is gone: what it has accepted is not lost.
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
+        let StoreError::Log(error) = self else { return false };
+        matches!(error, LogError::NotWritten { .. } | LogError::Locked { .. } | LogError::Gone { .. })
+    }
 }
 
 /// A future of a store.
@@ -70,6 +67,14 @@ pub trait Store: Send + Sync {
 
     /// Returns a future that is ready once a batch is stored, with the number of the last batch that is stored by then.
     fn stored(&self, number: u64) -> StoreFuture<u64>;
+
+    /// Returns whether batches can be written, as far as the last attempt has shown. The store tries again by itself.
+    ///
+    /// # Errors
+    /// The error of the last attempt.
+    fn availability(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Reads all batches in order.
     ///

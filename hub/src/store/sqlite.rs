@@ -2,7 +2,7 @@
 //! itself as Protocol Buffers.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,6 @@ use runtime::event_log::{
     LogReader, NewRecord, PayloadSource, Record, RecordFilter, RecordPayload, SharedLog, SqliteLog, SqliteOptions,
     Ticket, Topic,
 };
-use runtime::lock::{LockError, LockFile};
 
 use crate::broker::change::{Change, ChangeBatch, ChangeKind};
 use crate::broker::payload::state_name;
@@ -34,7 +33,6 @@ pub struct SqliteStore {
     kinds: Mutex<HashMap<&'static str, Arc<str>>>,
     /// Approximate size of the batches appended and replayed.
     written: AtomicU64,
-    _lock: LockFile,
 }
 
 impl SqliteStore {
@@ -44,9 +42,10 @@ impl SqliteStore {
     /// Fails if another process uses the file, or it cannot be opened, is not an event log, or has a later version.
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteStore, StoreError> {
         let path = path.into();
-        let lock = LockFile::beside(&path).map_err(|error| locked(&path, &error))?;
         let log = SqliteLog::open(&path, options)?;
-        Ok(SqliteStore { log, path, kinds: Mutex::default(), written: AtomicU64::new(0), _lock: lock })
+        log.own()?;
+        log.serve();
+        Ok(SqliteStore { log, path, kinds: Mutex::default(), written: AtomicU64::new(0) })
     }
 
     fn kind(&self, word: &'static str) -> Arc<str> {
@@ -79,14 +78,6 @@ impl SqliteStore {
     }
 }
 
-fn locked(path: &Path, error: &LockError) -> StoreError {
-    let path = path.display().to_string();
-    match error {
-        LockError::Held => StoreError::InUse { path },
-        LockError::Io(why) => StoreError::CannotLock { path, why: why.to_string() },
-    }
-}
-
 impl Store for SqliteStore {
     fn append(&self, batch: ChangeBatch) -> Durability {
         let Some(record) = self.record(&batch) else { return Durability::Done };
@@ -99,6 +90,10 @@ impl Store for SqliteStore {
             log.settled(Ticket::of_number(number)).await?;
             Ok(log.settled_upto().number())
         })
+    }
+
+    fn availability(&self) -> Result<(), StoreError> {
+        Ok(self.log.availability()?)
     }
 
     fn replay(&self, each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

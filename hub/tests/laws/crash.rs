@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hub::broker::{BrokerOptions, Caller, Claim, Command, Register, Reply};
+use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind, Register, Reply};
 use hub::proto::a2a::TaskState;
 use hub::store::{SqliteStore, Store, StoreError};
 use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
@@ -34,7 +34,7 @@ async fn a_hub_continues_from_its_file() {
     let claim = Command::Claim(Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() });
     let Ok(Reply::Claimed(Some(claimed))) = hub.execute(&operator, claim).await else { panic!("nothing claimed") };
     let before = hub.task("u", 0).await.unwrap();
-    assert!(matches!(open(&path), Err(StoreError::InUse { .. })));
+    assert!(matches!(open(&path), Err(StoreError::Log(LogError::Owned { .. }))));
     drop(hub);
 
     let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
@@ -82,5 +82,37 @@ fn a_foreign_file_is_refused_and_a_damaged_record_is_named() {
     let result = store.replay(&mut |_| {});
     assert!(matches!(result, Err(StoreError::Damaged { cursor: 1, .. })), "{result:?}");
     drop(store);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn a_hub_refuses_commands_while_its_store_is_not_in_its_place() {
+    let folder = folder("moved");
+    let (path, away) = (folder.join("hub.db"), folder.join("away.db"));
+    let operator = Caller::Operator;
+    let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
+    let publish = |id: &str| Command::Publish(message(id, "boss", "").with("queue", "q"));
+    hub.execute(&operator, publish("t")).await.unwrap();
+    std::fs::rename(&path, &away).unwrap();
+    for id in ["u", "v"] {
+        let error = hub.execute(&operator, publish(id)).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::ResourceExhausted, "{error}");
+        assert!(!error.message.contains("hub.db"), "{error}");
+    }
+    assert!(hub.availability().is_err() && hub.failure().is_none());
+    std::fs::rename(&away, &path).unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while hub.availability().is_err() {
+        assert!(std::time::Instant::now() < until, "the hub stays unavailable");
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    hub.execute(&operator, publish("w")).await.unwrap();
+    // The command that was being stored is stored, and the refused one is not.
+    drop(hub);
+    let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
+    for (id, is_known) in [("t", true), ("u", true), ("v", false), ("w", true)] {
+        assert_eq!(hub.task(id, 0).await.is_ok(), is_known, "{id}");
+    }
+    drop(hub);
     std::fs::remove_dir_all(folder).unwrap();
 }

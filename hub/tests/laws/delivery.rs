@@ -687,7 +687,7 @@ async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
         async move { served.run(Command::Publish(message("t", "boss", "w"))).await }
     });
     tokio::time::sleep(Duration::from_millis(50)).await;
-    store.confirm(&Err(StoreError::InUse { path: "hub.db".to_owned() }));
+    store.confirm(&Err(StoreError::Incomplete));
     let error = publisher.await.unwrap().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unavailable);
     assert_eq!(served.hub.failure(), Some(error));

@@ -44,13 +44,15 @@ pub enum LogCode {
                   Acknowledged records are safe. Unwritten records are kept, and the write is retried. A tool that is \
                   about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
                   raises it, and its record is not written. If more records are unwritten than can be kept, the log \
-                  ends there, and the message says how many records are missing.",
+                  ends there, and the message says how many records are missing. A server goes on: it refuses new work \
+                  until there is room.",
     },
     /// An event log that was deleted while it was written.
     Gone = "HARN-LOG-007", Error {
         title: "event log was deleted during the run",
         meaning: "The file or its `-wal` file was deleted or replaced while the run wrote to it. Records written \
-            to such a file cannot be read, so the log ends there, and pending writes fail with this error.",
+            to such a file cannot be read, so the log ends there, and pending writes fail with this error. A server \
+            refuses new work until the same file is back in its place.",
     },
     /// Requested records are no longer kept.
     Lagged = "HARN-LOG-008", Error {
@@ -111,6 +113,13 @@ pub enum LogCode {
         meaning: "The process that worked on the task ended before the task was done. The results so far are in the \
             event log, and the task has failed. To run such tasks again instead, put `@resumable` before the \
             served pipeline.",
+    },
+    /// An event log that another server owns.
+    Owned = "HARN-LOG-018", Error {
+        title: "event log is in use by another server",
+        meaning: "A server of channels and a hub own their event log, because two of them would execute an action \
+            twice. A lock on the file `FILE.lock` next to the log marks the owner, and ends with its process in any \
+            case. The message names the log and the process. Nothing was served or removed.",
     },
 }
 }

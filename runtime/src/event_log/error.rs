@@ -75,6 +75,14 @@ pub enum LogError {
         /// The file.
         path: Arc<Path>,
     },
+    /// Another server owns the log.
+    #[error("the event log `{}` is in use by another server{}", .path.display(), process(*.holder))]
+    Owned {
+        /// The file.
+        path: Arc<Path>,
+        /// Id of the process that owns it, if it is known.
+        holder: Option<u32>,
+    },
     /// A reader asks for records that are no longer kept.
     #[error("{lost} records after cursor {} are no longer in the event log", .resume_from.saturating_sub(*.lost))]
     Lagged {
@@ -114,6 +122,7 @@ impl LogError {
             LogError::NotWritten { .. } => LogCode::NotWritten,
             LogError::Lost { why, .. } => why.code(),
             LogError::Gone { .. } => LogCode::Gone,
+            LogError::Owned { .. } => LogCode::Owned,
             LogError::Lagged { .. } => LogCode::Lagged,
             LogError::Damaged { .. } => LogCode::Damaged,
             LogError::TooLarge { .. } => LogCode::TooLarge,
@@ -133,6 +142,7 @@ impl LogError {
                 format!("{count} records could not be written to the event log and are lost")
             }
             LogError::Gone { .. } => "the event log was deleted or replaced while it was written".to_owned(),
+            LogError::Owned { .. } => "the event log is in use by another server".to_owned(),
             LogError::Damaged { .. } => "the event log is damaged".to_owned(),
             LogError::Lagged { .. } | LogError::TooLarge { .. } => self.to_string(),
         }
@@ -156,6 +166,7 @@ impl LogError {
             LogError::Gone { .. } => {
                 "keep the file and its `-wal` and `-shm` in place while a process writes to it".to_owned()
             }
+            LogError::Owned { .. } => "stop that server, or choose another file".to_owned(),
             LogError::Lagged { resume_from, .. } => format!(
                 "continue with `from_cursor: {resume_from}`; read more often, or keep more records (`keep_records` \
                 under `[event_log]` in `harn.toml`, or a log in a file)"
@@ -171,6 +182,11 @@ impl LogError {
     pub(super) fn is_final(&self) -> bool {
         !matches!(self, LogError::Locked { .. } | LogError::NotWritten { .. })
     }
+}
+
+/// Returns the words for a process after the name of what it holds.
+fn process(id: Option<u32>) -> String {
+    id.map_or_else(String::new, |id| format!(" (process {id})"))
 }
 
 impl CallError for LogError {

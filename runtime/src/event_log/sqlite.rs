@@ -12,10 +12,11 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::lock::{LockError, LockFile};
 use crate::seam::{Answer, BlockingPool, LocalFuture, Outcome, call_error};
 
 use super::{
@@ -79,6 +80,8 @@ struct SqliteInner {
     /// `None` only while it is closed.
     reader: Mutex<Option<LogFile>>,
     writer: Option<JoinHandle<()>>,
+    /// The lock of the log's owner. Dropped after the writer has ended.
+    owner: OnceLock<LockFile>,
 }
 
 impl SqliteLog {
@@ -93,7 +96,44 @@ impl SqliteLog {
         let reader = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
         let shared = Arc::new(WriteQueue::default());
         let writer = writer::start(connection, path.clone(), options, shared.clone())?;
-        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer: Some(writer) })))
+        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer: Some(writer), owner: OnceLock::new() })))
+    }
+
+    /// Makes this log the only owned one of its file, until it is closed or its process ends. Logs without an owner may
+    /// still write to the file.
+    ///
+    /// # Errors
+    /// Fails if another server owns the file, or the lock file cannot be created.
+    pub fn own(&self) -> Result<(), LogError> {
+        let path = self.0.path.clone();
+        // Other spellings of the path name the same log.
+        let place = std::fs::canonicalize(&path).unwrap_or_else(|_| path.to_path_buf());
+        let lock = LockFile::beside(&place).map_err(|error| match error {
+            LockError::Held => LogError::Owned { path: path.clone(), holder: LockFile::holder(&place) },
+            LockError::Io(error) => {
+                LogError::CannotOpen { path: path.clone(), why: format!("its lock file cannot be used ({error})") }
+            }
+        })?;
+        // The id only helps to find the process.
+        let _ = lock.sign();
+        let _ = self.0.owner.set(lock);
+        Ok(())
+    }
+
+    /// Lets the log go on after records were lost, because it is written for many sessions: one of them must not end the
+    /// log of all. Without room, records that do not fit are lost, and later ones are written again. If the file is
+    /// deleted or replaced, records wait until it is back.
+    pub fn serve(&self) {
+        self.0.shared.serve();
+    }
+
+    /// Returns whether records can be written, as far as the last attempt has shown. A log that
+    /// [serves](SqliteLog::serve) tries again within a second or two.
+    ///
+    /// # Errors
+    /// The error of the last attempt.
+    pub fn availability(&self) -> Result<(), LogError> {
+        self.0.shared.availability()
     }
 
     /// Returns the path of the file.

@@ -417,6 +417,14 @@ impl TaskManager {
         self.0.host.expose(to);
     }
 
+    /// Refuses what must be recorded while the event log cannot be written.
+    ///
+    /// # Errors
+    /// The error of the log.
+    pub(super) fn writes(&self) -> Result<(), HostError> {
+        self.0.host.writes()
+    }
+
     /// Returns the current load.
     pub(super) fn load(&self) -> TaskLoad {
         let directory = self.0.directory();

@@ -100,8 +100,8 @@ impl ChannelDaemon {
         session_id: Option<&Arc<str>>,
         error: &ActionError,
     ) {
-        if matches!(error, ActionError::RateLimited) {
-            // A channel that sends too much cannot fill the log.
+        if matches!(error, ActionError::RateLimited) || self.host.writes().is_err() {
+            // A channel that sends too much cannot fill the log, nor the queue of a log without room.
             self.core().refuse_caller(error.reason());
             return;
         }
@@ -179,6 +179,7 @@ impl ChannelDaemon {
 
     async fn acknowledge(&self, channel: &EnrolledChannel, action: &Action) -> Result<ActionReceipt, ActionError> {
         let session = action.session.clone().unwrap_or_default();
+        self.host.writes()?;
         self.reaches(channel, &session).await?;
         let cursor = action.params.get("cursor").as_int().and_then(|cursor| u64::try_from(cursor).ok());
         let cursor =
@@ -191,6 +192,7 @@ impl ChannelDaemon {
 
     /// Checks the parameters, before the action is recorded.
     async fn check(&self, action: &Action) -> Result<(), ActionError> {
+        self.host.writes()?;
         match action.kind {
             ActionKind::Open => {
                 new_session(action, &self.mode).map(drop)?;

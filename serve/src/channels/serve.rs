@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use runtime::event_log::LogError;
 use stdlib::{Agent, Capability, Diagnostic, from_core};
 
 use super::core::ChannelCore;
@@ -125,10 +126,11 @@ async fn run(
         return Err(vec![Diagnostic::new(ChannelCode::NoLog, message).help("use `--event-log sqlite:PATH`")]);
     };
     let ChannelSettings { listen, insecure, origins, mode, drain: grace, orphan, limits, peer_agents } = settings;
+    // Two daemons of one log would execute an action twice.
+    log.own().map_err(|error| vec![invalid_log(&error)])?;
     let (listener, bound) = bind(listen, insecure).map_err(|error| vec![cannot_listen(&error)])?;
     let read = ChannelCore::read(log, &limits, orphan);
-    let (core, head) =
-        read.map_err(|error| vec![Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())])?;
+    let (core, head) = read.map_err(|error| vec![invalid_log(&error)])?;
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
     let may_ask = !(served.run)().denied.contains(&Capability::Net);
     let tasks = peer_agents.is_some().then(|| IncomingTasks::new(core.clone()));
@@ -228,6 +230,10 @@ fn task_manager(
     };
     let journal = Arc::new(LinkingJournal { store, tasks: tasks.clone() });
     TaskManager::on_host(host.clone(), tasks.sessions.clone(), settings, journal)
+}
+
+fn invalid_log(error: &LogError) -> Diagnostic {
+    Diagnostic::new(from_core(error.code()), error.to_string()).help(error.help())
 }
 
 fn internal(what: &str, error: &std::io::Error) -> Vec<Diagnostic> {

@@ -221,8 +221,22 @@ impl Host {
     /// # Errors
     /// The host drains or is stopping.
     pub(crate) fn accepts(&self) -> Result<(), HostError> {
-        let state = self.lock();
-        if state.is_draining || state.workers.is_empty() { Err(HostError::Stopping) } else { Ok(()) }
+        {
+            let state = self.lock();
+            if state.is_draining || state.workers.is_empty() {
+                return Err(HostError::Stopping);
+            }
+        }
+        self.writes()
+    }
+
+    /// Refuses what must be recorded while the event log cannot be written.
+    ///
+    /// # Errors
+    /// The error of the log.
+    pub(crate) fn writes(&self) -> Result<(), HostError> {
+        let log = self.0.served.log.as_ref();
+        log.map_or(Ok(()), |log| log.availability().map_err(|error| HostError::Store(error.into())))
     }
 
     /// Returns the work that shutdown waits for: busy sessions and records that are not yet written.
@@ -268,7 +282,7 @@ impl Probed for Host {
         } else if state.sessions.len() >= self.0.served.settings.sessions {
             Err("session limit reached")
         } else {
-            Ok(())
+            self.writes().map_err(|_| "the event log cannot be written")
         }
     }
 

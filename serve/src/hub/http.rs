@@ -243,6 +243,7 @@ impl Probed for HubHttp {
         if self.hub.failure().is_some() {
             return Err("the hub's store failed");
         }
+        self.hub.availability().map_err(|_| "the hub's store cannot be written")?;
         if self.is_draining.load(Ordering::Relaxed) { Err("the hub is shutting down") } else { Ok(()) }
     }
 
@@ -274,8 +275,7 @@ mod tests {
         }
 
         fn stored(&self, _number: u64) -> StoreFuture<u64> {
-            let (path, why) = ("hub.db".to_owned(), "no space left".to_owned());
-            Box::pin(async move { Err(StoreError::CannotLock { path, why }) })
+            Box::pin(async { Err(StoreError::Incomplete) })
         }
 
         fn replay(&self, _each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

@@ -57,7 +57,13 @@ impl Calls {
         call: ServedCall,
         feed: Arc<CallFeed>,
     ) -> Result<RunningCall, McpFault> {
-        self.host.accepts().map_err(|_| McpFault::new(UNAVAILABLE, "the server is stopping"))?;
+        self.host.accepts().map_err(|error| {
+            let message = match error {
+                HostError::Store(error) => error.client_message(),
+                _ => "the server is stopping".to_owned(),
+            };
+            McpFault::new(UNAVAILABLE, message)
+        })?;
         let Some(permit) = self.limit.take() else {
             let message =
                 format!("too many calls: {} are running, which is the limit; try again later", self.limit.most());

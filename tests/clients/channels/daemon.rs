@@ -154,6 +154,11 @@ impl RunningDaemon {
         ChannelClient { address: self.address.clone(), secret: secret.to_owned() }
     }
 
+    /// Returns the id of its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it with SIGKILL.
     pub(super) fn kill(mut self) {
         self.child.kill().unwrap();

@@ -29,6 +29,8 @@ pub(super) const HOST_RECORDS: usize = 8192;
 const HOST_BYTES: usize = 16 << 20;
 /// Maximum number of records of one transaction.
 pub(super) const BATCH: usize = 512;
+/// Maximum number of gaps that a log remembers.
+const MOST_LOST: usize = 64;
 /// Pause of the writer between two attempts that no caller requested.
 const REST: Duration = Duration::from_secs(1);
 /// Interval at which the writer checks for records of other processes, while a reader waits.
@@ -90,6 +92,14 @@ struct WriteQueueState {
     failing: Option<LogError>,
     /// The error after which nothing is written any more.
     ended: Option<LogError>,
+    /// Whether the log goes on after records were lost, because a server writes it for many sessions.
+    serves: bool,
+    /// The error for which records are refused; `None` after a successful write or probe.
+    unavailable: Option<LogError>,
+    /// Whether records are lost until something is written again.
+    overflowed: bool,
+    /// The tickets of lost records of a log that goes on, oldest first.
+    lost: Vec<LostTickets>,
     /// Whether the writer has ended.
     dead: bool,
     /// Wakers of tasks that wait for a ticket or a failure.
@@ -114,10 +124,39 @@ struct WriteQueueState {
     spent: Vec<QueuedRecord>,
 }
 
+/// The tickets of records that were lost in a row.
+struct LostTickets {
+    first: u64,
+    last: u64,
+    why: LogError,
+}
+
 impl WriteQueueState {
+    /// Loses a record of a log that goes on.
+    fn lose(&mut self, ticket: u64, why: LogError) -> LogError {
+        match self.lost.last_mut() {
+            Some(lost) if lost.last + 1 == ticket => lost.last = ticket,
+            _ => self.lost.push(LostTickets { first: ticket, last: ticket, why: why.clone() }),
+        }
+        if self.lost.len() > MOST_LOST {
+            // Waiters of the oldest ones have their answer.
+            self.lost.remove(0);
+        }
+        LogError::Lost { count: 1, why: Box::new(why) }
+    }
+
+    /// Returns the ticket up to which all records are written, once that one is.
+    fn all(&self) -> u64 {
+        if self.serves && !self.overflowed { self.kept } else { self.appended }
+    }
+
     /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
     /// is undecided.
     fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
+        if let Some(lost) = self.lost.iter().find(|lost| (lost.first..=lost.last).contains(&upto)) {
+            let count = lost.last - lost.first + 1;
+            return Some(Err(LogError::Lost { count, why: Box::new(lost.why.clone()) }));
+        }
         if self.settled >= upto {
             return Some(Ok(()));
         }
@@ -183,6 +222,8 @@ pub(super) enum WriterStep {
     Trim(TrimRequest),
     /// It checks whether another process has written.
     Look,
+    /// It checks whether records can be written again.
+    Probe,
     /// It ends, because all is written or writing is impossible.
     End,
 }
@@ -262,11 +303,22 @@ impl WriteQueue {
         state.appended += 1;
         let ticket = state.appended;
         let was_open = state.ended.is_none();
-        if was_open && weight > NewRecord::MOST {
-            state.ended = Some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
+        let too_large =
+            (weight > NewRecord::MOST).then_some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
+        if too_large.is_none() && state.is_full(weight) && state.failing.is_some() {
+            state.overflowed = true;
         }
-        if state.ended.is_none() && state.is_full(weight) {
-            state.ended = state.failing.clone();
+        let why = too_large.or_else(|| state.failing.clone().filter(|_| state.overflowed));
+        if let Some(why) = why.filter(|_| was_open) {
+            if state.serves {
+                let why = state.lose(ticket, why);
+                report(FailedOperation::Write, "records lost", format_args!("{why}; {}", why.help()));
+                if let Some(reply) = reply {
+                    answer(&reply, Err(why));
+                }
+                return ticket;
+            }
+            state.ended = Some(why);
         }
         if let Some(why) = &state.ended {
             let why = state.as_lost(why);
@@ -318,6 +370,29 @@ impl WriteQueue {
         }
     }
 
+    /// Lets the log go on after records were lost.
+    pub(super) fn serve(&self) {
+        self.lock().serves = true;
+    }
+
+    /// Returns whether records can be written, as far as the last attempt has shown.
+    pub(super) fn availability(&self) -> Result<(), LogError> {
+        let state = self.lock();
+        state.ended.as_ref().or(state.unavailable.as_ref()).map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// Returns whether a failure must not end the log.
+    pub(super) fn outlasts(&self, error: &LogError) -> bool {
+        !error.is_final() || (self.lock().serves && matches!(error, LogError::Gone { .. }))
+    }
+
+    /// Records the result of a probe.
+    pub(super) fn probed(&self, result: Result<(), LogError>) {
+        let mut state = self.lock();
+        state.failing = result.as_ref().err().cloned().filter(|_| state.failing.is_some());
+        state.unavailable = result.err();
+    }
+
     /// Returns the number of settled tickets.
     pub(super) fn settled(&self) -> u64 {
         self.lock().settled
@@ -344,7 +419,9 @@ impl WriteQueue {
     /// Blocks until everything appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
         let mut state = self.lock();
-        let (upto, failures) = (state.appended, state.failures);
+        // Lost records cannot be read, and do not keep others from being read.
+        let upto = if state.serves { state.kept } else { state.appended };
+        let failures = state.failures;
         loop {
             if let Some(verdict) = state.verdict(upto, failures) {
                 return verdict;
@@ -395,6 +472,9 @@ impl WriteQueue {
             if state.closing {
                 return WriterStep::End;
             }
+            if state.serves && state.unavailable.is_some() && !has_work && start.elapsed() >= REST {
+                return WriterStep::Probe;
+            }
             if state.failing.is_none() && !state.watching.is_empty() && start.elapsed() >= LOOK {
                 return WriterStep::Look;
             }
@@ -421,13 +501,18 @@ impl WriteQueue {
             let mut state = self.lock();
             state.settled = upto;
             state.commits += 1;
-            state.failing = None;
+            (state.failing, state.unavailable, state.overflowed) = (None, None, false);
+            if state.serves && state.queue.is_empty() {
+                // All others are lost.
+                state.settled = state.appended;
+            }
             // No caller may append any more, so spent items must not pile up.
             let old = std::mem::replace(&mut state.spent, std::mem::take(batch));
             if state.blocked > 0 {
                 self.progress.notify_all();
             }
-            let later = state.waiting.split_off(&(upto + 1, 0));
+            let next = state.settled + 1;
+            let later = state.waiting.split_off(&(next, 0));
             let woken = std::mem::replace(&mut state.waiting, later).into_values();
             (woken.chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)
         };
@@ -437,6 +522,7 @@ impl WriteQueue {
 
     /// Records that a batch could not be written. Tickets up to `settled` are settled all the same.
     pub(super) fn failed(&self, error: LogError, settled: Option<u64>) {
+        let is_final = !self.outlasts(&error);
         let woken = {
             let mut state = self.lock();
             state.failures += 1;
@@ -444,9 +530,10 @@ impl WriteQueue {
             if let Some(upto) = settled {
                 state.settled = upto;
             }
-            if error.is_final() {
+            if is_final {
                 state.die(error.clone());
             }
+            state.unavailable = Some(error.clone());
             state.failing = settled.is_none().then_some(error);
             self.progress.notify_all();
             state.wake_all()
@@ -527,7 +614,8 @@ impl DurabilityWait {
         let (upto, waiter) = {
             let mut state = shared.lock();
             state.last_waiter += 1;
-            (upto.min(state.appended), state.last_waiter)
+            let upto = if upto > state.appended { state.all() } else { upto };
+            (upto, state.last_waiter)
         };
         DurabilityWait { shared, upto, waiter, failures: None }
     }

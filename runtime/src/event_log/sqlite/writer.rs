@@ -31,6 +31,10 @@ struct Writer {
     taken: u64,
     /// `PRAGMA data_version` at the last check: commits of another connection change it.
     version: i64,
+    /// Positions of the first pending records, which are in the file although it was not in its place afterwards.
+    placed: Vec<RecordPosition>,
+    /// Whether a line about a failure was written, and none about its end.
+    announced: bool,
 }
 
 /// Starts the thread.
@@ -45,6 +49,8 @@ pub(super) fn start(
         timeout: options.lock_timeout,
         pending: Vec::new(),
         taken: 0,
+        placed: Vec::new(),
+        announced: false,
         version: data_version(&connection),
         connection,
         path: path.clone(),
@@ -78,6 +84,7 @@ impl Writer {
                 WriterStep::Write => self.write(),
                 WriterStep::Trim(request) => self.trim(request),
                 WriterStep::Look => self.look(),
+                WriterStep::Probe => self.probe(),
                 WriterStep::End => return,
             }
         }
@@ -93,6 +100,7 @@ impl Writer {
                     }
                 }
                 self.shared.written(&mut self.pending, self.taken);
+                self.recovered();
             }
             Err(error) => self.give_back(error),
         }
@@ -100,11 +108,37 @@ impl Writer {
 
     fn attempt(&mut self) -> Result<Vec<RecordPosition>, LogError> {
         self.presence.check()?;
-        let written = commit(&self.connection, self.pending.iter().map(|item| &item.record));
-        let places = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;
+        let unwritten = self.pending.iter().skip(self.placed.len()).map(|item| &item.record);
+        let written = commit(&self.connection, unwritten);
+        let written = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;
+        self.placed.extend(written);
         // Records written to a file that can no longer be opened are not acknowledged.
         self.presence.check()?;
-        Ok(places)
+        Ok(std::mem::take(&mut self.placed))
+    }
+
+    /// Finds out whether records can be written again, by a write that changes nothing.
+    fn probe(&mut self) {
+        let done = self.presence.check().and_then(|()| {
+            let full = || LogError::NotWritten { path: self.path.clone(), why: "the disk is full".to_owned() };
+            if !has_room(&self.path) {
+                return Err(full());
+            }
+            let written = self.connection.execute("UPDATE head SET last_cursor = last_cursor", []);
+            written.map(drop).map_err(|error| not_written(&self.path, &error, self.timeout))
+        });
+        let is_done = done.is_ok();
+        self.shared.probed(done);
+        if is_done {
+            self.recovered();
+        }
+    }
+
+    /// Writes a line if an earlier one was about a failure.
+    fn recovered(&mut self) {
+        if std::mem::take(&mut self.announced) {
+            tracing::info!("the event log `{}` can be written again", self.path.display());
+        }
     }
 
     fn trim(&mut self, request: TrimRequest) {
@@ -116,13 +150,17 @@ impl Writer {
     }
 
     fn give_back(&mut self, error: LogError) {
-        report(FailedOperation::Write, error.code().as_str(), format_args!("{error}; {}", error.help()));
-        self.pending.retain(|item| match &item.reply {
-            Some(reply) => {
+        let message = format_args!("{error}; {}", error.help());
+        self.announced |= report(FailedOperation::Write, error.code().as_str(), message);
+        let mut placed = std::mem::take(&mut self.placed).into_iter();
+        self.pending.retain(|item| {
+            let place = placed.next();
+            if let Some(reply) = &item.reply {
                 answer(reply, Err(error.clone()));
-                false
+                return false;
             }
-            None => true,
+            self.placed.extend(place);
+            true
         });
         let settled = self.pending.is_empty().then_some(self.taken);
         self.shared.failed(error, settled);
@@ -135,6 +173,15 @@ impl Writer {
             self.shared.news();
         }
     }
+}
+
+/// Free space of a disk below which a full one counts as full, in bytes: a single record may fit where the next does not.
+const ROOM: u64 = 1 << 20;
+
+/// Returns whether the disk of a file has room for more than a few records. An unknown amount counts as room.
+fn has_room(path: &Path) -> bool {
+    let Ok(found) = nix::sys::statvfs::statvfs(path) else { return true };
+    found.blocks_available().saturating_mul(found.fragment_size()) >= ROOM
 }
 
 fn data_version(connection: &Connection) -> i64 {

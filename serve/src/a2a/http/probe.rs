@@ -35,7 +35,8 @@ pub(super) async fn metrics(State(state): State<Arc<A2aState>>, headers: HeaderM
 
 impl Probed for A2aState {
     fn readiness(&self) -> Result<(), &'static str> {
-        self.manager.load().readiness()
+        self.manager.load().readiness()?;
+        self.manager.writes().map_err(|_| "the event log cannot be written")
     }
 
     fn expose(&self, to: &mut Exposition) {

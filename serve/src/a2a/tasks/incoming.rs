@@ -175,6 +175,7 @@ impl TaskManager {
         if directory.is_stopping {
             return Err(Refusal::Host(HostError::Stopping));
         }
+        shared.host.writes().map_err(Refusal::Host)?;
         // A caller that lost the response sends the first message of its task again.
         if let Some(shared_task) = directory.begun_by(first).find(|shared_task| self.sees(&shared_task.id)) {
             return Ok(Admission::Repeated(shared_task.clone()));

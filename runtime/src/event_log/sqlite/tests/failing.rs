@@ -188,3 +188,98 @@ fn a_record_that_is_too_large_is_refused_and_the_log_goes_on() {
     assert_eq!(error(block_on(log.emit(huge).get())).code().as_str(), "HARN-LOG-010");
     assert_eq!(emit(&log, "a").id, 1);
 }
+
+/// Returns the log of a server in a file of at most 40 pages, which are full.
+fn served_and_full(folder: &TestFolder) -> SqliteLog {
+    let options = SqliteOptions { most_bytes: Some(40 * 4096), ..SqliteOptions::default() };
+    let log = SqliteLog::open(folder.file(), &options).unwrap();
+    log.serve();
+    while block_on(log.emit(record("a", "x")).get()).is_ok() {}
+    log
+}
+
+/// Removes the records, as an operator does who makes room.
+fn make_room(folder: &TestFolder) {
+    rusqlite::Connection::open(folder.file()).unwrap().execute("DELETE FROM records", []).unwrap();
+}
+
+/// Waits until a log can be written again.
+fn wait_until_available(log: &SqliteLog) {
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    while log.availability().is_err() {
+        assert!(std::time::Instant::now() < until, "the log stays unavailable");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_log_of_a_server_reports_a_full_disk_until_there_is_room_again() {
+    let folder = TestFolder::new();
+    let log = served_and_full(&folder);
+    assert_eq!(log.availability().unwrap_err().code().as_str(), "HARN-LOG-006");
+    let kept = log.append(record("a", "kept"));
+    assert_eq!(error(block_on(log.durable(kept))).code().as_str(), "HARN-LOG-006");
+    make_room(&folder);
+    wait_until_available(&log);
+    block_on(log.durable(kept)).unwrap();
+    emit(&log, "a");
+    let kinds: Vec<String> = all(&log).iter().map(|record| record.kind.to_string()).collect();
+    assert_eq!(kinds, ["kept", "x"]);
+}
+
+#[test]
+fn a_full_queue_does_not_end_the_log_of_a_server() {
+    let folder = TestFolder::new();
+    let log = folder.impatient();
+    log.serve();
+    emit(&log, "a");
+    let other = hold(&folder);
+    let first = log.append(record("a", "first"));
+    assert!(block_on(log.durable(first)).is_err());
+    append(&log, 3 * queue::MOST_RECORDS as u64);
+    let lost = log.append(record("a", "lost"));
+    other.execute_batch("ROLLBACK").unwrap();
+    wait_until_available(&log);
+    block_on(log.durable(first)).unwrap();
+    assert!(matches!(error(block_on(log.durable(lost))), LogError::Lost { .. }));
+    // Readers and later records are not affected, nor those that wait for all.
+    assert!(all(&log).iter().all(|record| &*record.kind != "lost"));
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    let place = emit(&log, "a");
+    assert_eq!(all(&log).last().unwrap().cursor, place.cursor);
+    assert_eq!(log.backlog().0, 0);
+}
+
+#[test]
+fn a_record_that_is_too_large_does_not_end_the_log_of_a_server() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    log.serve();
+    let huge = NewRecord { payload: Data::str("x".repeat(NewRecord::MOST)).into(), ..record("a", "x") };
+    let ticket = log.append(huge);
+    assert_eq!(error(block_on(log.durable(ticket))).code().as_str(), "HARN-LOG-010");
+    assert_eq!(emit(&log, "a").id, 1);
+    block_on(log.durable(Ticket::ALL)).unwrap();
+}
+
+#[test]
+fn the_log_of_a_server_waits_for_a_file_that_was_moved_away() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    log.serve();
+    emit(&log, "a");
+    let away = folder.0.join("away.db");
+    std::fs::rename(folder.file(), &away).unwrap();
+    assert_eq!(error(block_on(log.emit(record("a", "told")).get())).code().as_str(), "HARN-LOG-007");
+    let kept = log.append(record("a", "kept"));
+    assert_eq!(error(block_on(log.durable(kept))).code().as_str(), "HARN-LOG-007");
+    // Another file in its place is not written.
+    std::fs::write(folder.file(), "").unwrap();
+    assert!(block_on(log.durable(kept)).is_err());
+    assert_eq!(log.availability().unwrap_err().code().as_str(), "HARN-LOG-007");
+    std::fs::rename(&away, folder.file()).unwrap();
+    wait_until_available(&log);
+    block_on(log.durable(kept)).unwrap();
+    let kinds: Vec<String> = all(&log).iter().map(|record| record.kind.to_string()).collect();
+    assert_eq!(kinds, ["x", "kept"]);
+}
