@@ -10,6 +10,7 @@ use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, RunCode, Test, access, operate, pattern, record, type_test, unwind};
 use crate::advice;
 use crate::ast::BinaryOp;
+use crate::value::meter::charge_copy;
 use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
 use std::ptr;
@@ -663,6 +664,7 @@ impl Fiber {
                     if let Value::List(l) = change!(list) {
                         Rc::make_mut(l).items.push(value);
                     }
+                    check!(self.weigh());
                 }
                 Op::ListExtend { list, value } => {
                     let held = if let Value::List(l) = get!(list) { l.items.len() } else { 0 };
@@ -677,7 +679,10 @@ impl Fiber {
                     }
                     check!(self.afford_bytes(more.saturating_mul(16)));
                     match (change!(list), get!(value)) {
-                        (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
+                        (Value::List(l), Value::List(more)) => {
+                            charge_copy(more.items.len());
+                            Rc::make_mut(l).items.extend_from_slice(&more.items);
+                        }
                         (Value::List(l), value) => {
                             let items = check!(super::elements(value));
                             let items = check!(items.ok_or_else(|| not_spreadable(value)));
@@ -715,6 +720,7 @@ impl Fiber {
                     };
                     match (change!(dict), &from) {
                         (Value::Dict(into), Value::Dict(from)) => {
+                            charge_copy(from.dict.len());
                             let into = Rc::make_mut(into);
                             for (k, v) in from.dict.iter() {
                                 into.dict.insert(k.clone(), v.clone());
@@ -912,6 +918,7 @@ impl Fiber {
                     };
                     set!(at, value);
                     set!(at + 1, Value::Int(position));
+                    check!(self.weigh());
                 }
                 Op::ForNext { base: at, dst, by } => {
                     let Value::Int(position) = *get!(at + 1) else {
@@ -1051,6 +1058,7 @@ impl Fiber {
                 Op::ItemsFrom { dst, src, index } => {
                     let value = check!(pattern::items_from(get!(src), usize::from(index)));
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Key { dst, src, field } => {
                     let value = check!(pattern::key(get!(src), &code!().fields[usize::from(field)]));
@@ -1059,6 +1067,7 @@ impl Fiber {
                 Op::KeysBut { dst, src, shape } => {
                     let value = check!(pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]));
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Value { dst, src, index } => {
                     let value = match get!(src) {

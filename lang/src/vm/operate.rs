@@ -4,6 +4,7 @@ use super::call::with_article;
 use super::{Meter, Raise, RunCode};
 use crate::advice;
 use crate::ast::BinaryOp;
+use crate::value::meter::charge_copy;
 use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -77,10 +78,12 @@ fn add(mut a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise
                 return Err((a, too_large(limit)));
             }
             // `xs + xs`: the right side is the same block, and making the left one ours copies it first.
+            charge_copy(y.items.len());
             Rc::make_mut(x).items.extend_from_slice(&y.items);
             Ok(a)
         }
         (Value::Dict(x), Value::Dict(y)) => {
+            charge_copy(y.dict.len());
             let into = Rc::make_mut(x);
             for (k, v) in y.dict.iter() {
                 into.dict.insert(k.clone(), v.clone());
