@@ -1,4 +1,4 @@
-//! What copies or walks a whole value uses fuel in proportion to it: a loop of few large operations ends at the limit of fuel.
+//! Operations that copy or walk a whole value use fuel in proportion to it: a loop of few large ones ends at the limit of fuel.
 
 use crate::harn::{root, scratch};
 use std::fs;
