@@ -191,9 +191,11 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         (Value::Str(s), Value::Int(i)) if s.is_ascii_text() => {
             Ok(offset(*i, s.len()).map(|at| Value::str(&s[at..=at])))
         }
-        (Value::Str(s), Value::Int(i)) => Ok(offset(*i, s.char_count())
-            .and_then(|at| s.chars().nth(at))
-            .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))),
+        (Value::Str(s), Value::Int(i)) => {
+            let Some(at) = offset(*i, s.char_count()) else { return Ok(None) };
+            charge_copy(at / 16);
+            Ok(s.chars().nth(at).map(|c| Value::str(c.encode_utf8(&mut [0; 4]))))
+        }
         (Value::Range(r), Value::Int(i)) => Ok(offset(*i, r.len()).and_then(|at| r.at(at)).map(Value::Int)),
         (Value::Bytes(b), Value::Int(i)) => Ok(offset(*i, b.len()).map(|at| Value::Int(i64::from(b[at])))),
         (Value::Pair(p), Value::Int(0)) => Ok(Some(p.first.clone())),

@@ -482,14 +482,14 @@ impl Fiber {
                 }
                 Op::Eq { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if get!(a).holds_values() {
+                    if get!(a).on_heap() {
                         check!(self.weigh());
                     }
                     set!(dst, Value::Bool(same));
                 }
                 Op::Ne { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if get!(a).holds_values() {
+                    if get!(a).on_heap() {
                         check!(self.weigh());
                     }
                     set!(dst, Value::Bool(!same));
@@ -527,6 +527,7 @@ impl Fiber {
                 Op::JumpIfItem { object, index, by } => {
                     let item = check!(access::index(get!(object), get!(index)));
                     let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    check!(self.weigh());
                     if item.truthy() {
                         short_jump!(by);
                     }
@@ -534,6 +535,7 @@ impl Fiber {
                 Op::JumpUnlessItem { object, index, by } => {
                     let item = check!(access::index(get!(object), get!(index)));
                     let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    check!(self.weigh());
                     if !item.truthy() {
                         short_jump!(by);
                     }
@@ -866,14 +868,18 @@ impl Fiber {
                         let value = unsafe { l.items.get_unchecked(*i as usize) }.clone();
                         set!(dst, value);
                     }
-                    (object, index) => match check!(access::index(object, index)) {
-                        Some(value) => set!(dst, value),
-                        None => raise!(access::out_of_range(object, index)),
-                    },
+                    (object, index) => {
+                        match check!(access::index(object, index)) {
+                            Some(value) => set!(dst, value),
+                            None => raise!(access::out_of_range(object, index)),
+                        }
+                        check!(self.weigh());
+                    }
                 },
                 Op::GetIndexOr { dst, object, index } => {
                     let value = check!(access::index(get!(object), get!(index))).unwrap_or_default();
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Slice { dst, object, bounds } => {
                     let value = check!(access::slice(get!(object), get!(bounds), get!(bounds + 1)));

@@ -37,6 +37,10 @@ pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
             }
             _ => 0,
         },
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => match (a, b) {
+            (Value::Str(a), Value::Str(b)) => a.len().min(b.len()) / BYTES,
+            _ => 0,
+        },
         _ => 0,
     }
 }
