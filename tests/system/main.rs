@@ -127,6 +127,7 @@ mod terminal;
 mod test_command;
 mod trace;
 mod trust;
+mod uncharged;
 mod unchecked;
 mod untrusted_files;
 mod walks;

@@ -36,6 +36,7 @@ fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn to_list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let bytes = read(args, 0)?;
     room(cx, bytes.len())?;
+    cx.charge(bytes.len(), 1);
     Ok(Value::list(bytes.iter().map(|b| Value::Int(i64::from(*b))).collect()))
 }
 

@@ -48,6 +48,8 @@ fn insert(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         return Err(out_of_range(index, n).help(format!("insert at an index from 0 to {n}")));
     };
     items::room(cx, n.saturating_add(1))?;
+    // The elements after it move.
+    cx.charge_part(n - at, 16);
     let value = std::mem::take(&mut args[2]);
     items::change(cx, args, 0, |items| items.insert(at, value))
 }
@@ -56,6 +58,7 @@ fn remove_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = items::count(args, 0)?;
     let index = args::int(args, 1)?;
     let Some(at) = position(index, n) else { return Err(out_of_range(index, n)) };
+    cx.charge_part(n - at, 16);
     items::change(cx, args, 0, |items| drop(items.remove(at)))
 }
 

@@ -3,6 +3,7 @@
 use super::items::{bound, items, room};
 use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
+use crate::value::meter::copied;
 use crate::value::{Dict, Set, Str, Value, display, equal};
 use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use std::borrow::Cow;
@@ -116,7 +117,7 @@ fn part(cx: &Cx<'_>, args: &mut [Value], from: usize, to: usize) -> Result<Value
         return Ok(std::mem::take(&mut args[0]));
     }
     Ok(match &args[0] {
-        Value::List(l) => Value::list(l.items.get(from..to).unwrap_or(&[]).to_vec()),
+        Value::List(l) => Value::list(copied(l.items.get(from..to).unwrap_or(&[]))),
         other => Value::list((from..to).map_while(|i| items::at(other, i)).collect()),
     })
 }
@@ -158,7 +159,7 @@ fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn unique(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let set: Set = items(cx, args, 0)?.iter().cloned().collect();
-    Ok(Value::list(set.items().to_vec()))
+    Ok(Value::list(copied(set.items())))
 }
 
 fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -183,7 +184,7 @@ fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn chunk(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let size = items::size(args, 1, "the size of a chunk")?;
     let items = items(cx, args, 0)?;
-    Ok(Value::list(items.chunks(size).map(|part| Value::list(part.to_vec())).collect()))
+    Ok(Value::list(items.chunks(size).map(|part| Value::list(copied(part))).collect()))
 }
 
 fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -193,7 +194,7 @@ fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let starts = (0..(items.len() + 1).saturating_sub(size)).step_by(step);
     room(cx, starts.len().saturating_mul(size))?;
     cx.charge(starts.len().saturating_mul(size), 1);
-    Ok(Value::list(starts.map(|at| Value::list(items[at..at + size].to_vec())).collect()))
+    Ok(Value::list(starts.map(|at| Value::list(copied(&items[at..at + size]))).collect()))
 }
 
 fn compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

@@ -94,17 +94,20 @@ fn union(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn intersect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
+    cx.charge(own(args)?.len(), 4);
     Ok(keep(own(args)?, |v| other.contains(v)))
 }
 
 fn difference(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
+    cx.charge(own(args)?.len(), 4);
     Ok(keep(own(args)?, |v| !other.contains(v)))
 }
 
 fn symmetric_difference(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
     let own = own(args)?;
+    cx.charge(own.len().saturating_add(other.len()), 4);
     let mine = own.items().iter().filter(|v| !Meter::is_stopped() && !other.contains(v));
     let theirs = other.items().iter().filter(|v| !Meter::is_stopped() && !own.contains(v));
     Ok(Value::Set(Rc::new(mine.chain(theirs).cloned().collect())))
@@ -112,6 +115,7 @@ fn symmetric_difference(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Bo
 
 fn is_subset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let other = other(cx, args)?;
+    cx.charge(own(args)?.len(), 4);
     Ok(Value::Bool(own(args)?.items().iter().all(|v| other.contains(v) && !Meter::is_stopped())))
 }
 

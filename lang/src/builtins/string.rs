@@ -255,12 +255,16 @@ fn part(cx: &Cx<'_>, text: &Str, cut: fn(&str) -> &str) -> Result<Value, Box<Rai
     Ok(Value::str(rest))
 }
 
-fn starts_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(args::str(args, 0)?.starts_with(args::str(args, 1)?.as_str())))
+fn starts_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (text, start) = (args::str(args, 0)?, args::str(args, 1)?);
+    cx.charge_part(start.len(), 16);
+    Ok(Value::Bool(text.starts_with(start.as_str())))
 }
 
-fn ends_with(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::Bool(args::str(args, 0)?.ends_with(args::str(args, 1)?.as_str())))
+fn ends_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let (text, end) = (args::str(args, 0)?, args::str(args, 1)?);
+    cx.charge_part(end.len(), 16);
+    Ok(Value::Bool(text.ends_with(end.as_str())))
 }
 
 fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -294,6 +298,9 @@ fn substring(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let start = args::int(args, 1)?;
     let length = if args[2].is_nil() { usize::MAX } else { args::count(args, 2)? };
+    if !text.is_ascii_text() {
+        cx.charge_part(text.len(), 16);
+    }
     // Only a negative start needs to know how long the whole is.
     let start = if start < 0 { bound(start, text.char_count()) } else { usize::try_from(start).unwrap_or(usize::MAX) };
     let from = byte_of(text, start);
@@ -318,8 +325,11 @@ fn each_char(cx: &Cx<'_>, text: &str) -> Result<Value, Box<Raise>> {
     collect(cx, text.chars().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))))
 }
 
-fn char_at(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+fn char_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
+    if !text.is_ascii_text() {
+        cx.charge_part(text.len(), 16);
+    }
     let Some(at) = position(args::int(args, 1)?, text.char_count()) else { return Ok(Value::Nil) };
     let from = byte_of(text, at);
     Ok(text[from..].chars().next().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).unwrap_or_default())

@@ -4,6 +4,7 @@
 //! position found once is a good guess next time (the VM's field caches). Reading in key order sorts at most once per
 //! change.
 
+use super::meter::charge_copy;
 use super::{Str, Value};
 use hashbrown::HashTable;
 use std::cell::OnceCell;
@@ -239,6 +240,7 @@ fn spread(hash: u32) -> u64 {
 
 impl Clone for Dict {
     fn clone(&self) -> Self {
+        charge_copy(self.entries.len());
         // The order cache is shared: the copy has the same keys at the same places.
         Self { entries: self.entries.clone(), index: self.index.clone(), order: self.order.clone() }
     }

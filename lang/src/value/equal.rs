@@ -1,5 +1,6 @@
 //! When two values are the same, and which comes first.
 
+use super::meter::charge_text;
 use super::{Meter, Set, Stopped, Str, Value};
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -12,7 +13,12 @@ use std::rc::Rc;
 pub fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(x), Value::Int(y)) => x == y,
-        (Value::Str(x), Value::Str(y)) => x == y,
+        (Value::Str(x), Value::Str(y)) => {
+            if x.len() == y.len() {
+                charge_text(x.len());
+            }
+            x == y
+        }
         _ => compare(a, b, &mut Meter::start()).unwrap_or(false),
     }
 }

@@ -5,6 +5,7 @@
 //! [`STEP`] steps the meter asks the machine, which charges fuel and looks at the limits of the run that is at work on this
 //! thread. When one of them is reached, the walk stops where it is and its result means nothing.
 
+use super::Value;
 use crate::later::{Machine, ThisCrate};
 use std::cell::Cell;
 
@@ -171,6 +172,38 @@ fn stop() {
         walks.stopped.set(true);
         walks.left.set(1);
     });
+}
+
+/// Parts of a value that are copied without a charge: to count them would cost more.
+const SMALL_COPY: usize = 256;
+
+/// Charges a copy of so many parts of a value, or of as many steps of [`BYTES`] of a text. Each place that copies a value
+/// calls this: fuel pays for the copy, and what is to stop the run is looked at soon after.
+#[inline(always)]
+pub(crate) fn charge_copy(parts: usize) {
+    if parts >= SMALL_COPY {
+        charge_large_copy(parts);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn charge_large_copy(parts: usize) {
+    // A copy cannot fail. If the walk must stop, the machine raises the reason before the script sees the copy.
+    let _ = Meter::start().steps(parts);
+}
+
+/// Charges a copy of a text.
+#[inline(always)]
+pub(crate) fn charge_text(bytes: usize) {
+    charge_copy(bytes / BYTES);
+}
+
+/// Returns a copy of elements.
+#[must_use]
+pub(crate) fn copied(items: &[Value]) -> Vec<Value> {
+    charge_copy(items.len());
+    items.to_vec()
 }
 
 /// Forgets that a walk was stopped. Returns whether one was.

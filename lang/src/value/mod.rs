@@ -93,10 +93,16 @@ pub enum Value {
 const _: () = assert!(size_of::<Value>() == 16);
 
 /// A list's elements.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub struct List {
     /// The elements.
     pub items: Vec<Value>,
+}
+
+impl Clone for List {
+    fn clone(&self) -> Self {
+        Self { items: meter::copied(&self.items) }
+    }
 }
 
 impl Drop for List {

@@ -1,5 +1,6 @@
 //! The set value: members in the order of insertion, `1` and `1.0` one member.
 
+use super::meter::charge_copy;
 use super::{Meter, Value, equal};
 use crate::hash::hasher;
 use hashbrown::HashTable;
@@ -102,6 +103,7 @@ impl Set {
     }
 
     fn rebuild(&mut self, members: Vec<Value>) {
+        charge_copy(members.len());
         self.slots = members;
         self.start = 0;
         self.index.clear();
@@ -119,6 +121,7 @@ fn is_hole(slot: &Value) -> bool {
 
 impl Clone for Set {
     fn clone(&self) -> Self {
+        charge_copy(self.slots.len());
         Self {
             slots: self.slots.clone(),
             start: self.start,

@@ -4,6 +4,7 @@
 //! pointer to one block: a header and the bytes behind it, with spare capacity so that `s += "ab"` is amortised O(1).
 #![allow(unsafe_code)]
 
+use super::meter::charge_text;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error, realloc};
 use std::cell::Cell;
 use std::fmt;
@@ -44,6 +45,7 @@ impl Str {
     /// A copy of `text`, whose hash is known: [`Self::hash_of`] computed it. 0 stands for unknown.
     #[must_use]
     pub(crate) fn hashed(text: &str, hash: u32) -> Self {
+        charge_text(text.len());
         let mut copy = Self::with_capacity(text.len());
         debug_assert!(text.len() <= copy.header().capacity, "a block too small for the text");
         // SAFETY: the block is new, ours alone, and has room for these bytes.
@@ -165,6 +167,7 @@ impl Str {
 
     /// Appends, in place when held once.
     pub fn push_str(&mut self, text: &str) {
+        charge_text(text.len());
         let len = self.header().len;
         let needed = len.saturating_add(text.len());
         if !self.is_unique() {

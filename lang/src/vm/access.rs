@@ -7,6 +7,7 @@ use super::{Cx, FieldSite, KeySource, PathKey, Place, Proto, Raise, RunCode, Wai
 use crate::advice::{self, Subject};
 use crate::declaration::{Builtin, Methods, Registry};
 use crate::diagnostic::nearest;
+use crate::value::meter::{charge_copy, charge_text, copied};
 use crate::value::{DictBox, HostBox, Iter, List, Str, StructValue, Tag, Value, inspect};
 use std::rc::Rc;
 
@@ -190,9 +191,11 @@ pub(super) fn index(object: &Value, index: &Value) -> Result<Option<Value>, Box<
         (Value::Str(s), Value::Int(i)) if s.is_ascii_text() => {
             Ok(offset(*i, s.len()).map(|at| Value::str(&s[at..=at])))
         }
-        (Value::Str(s), Value::Int(i)) => Ok(offset(*i, s.char_count())
-            .and_then(|at| s.chars().nth(at))
-            .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))),
+        (Value::Str(s), Value::Int(i)) => {
+            let Some(at) = offset(*i, s.char_count()) else { return Ok(None) };
+            charge_copy(at / 16);
+            Ok(s.chars().nth(at).map(|c| Value::str(c.encode_utf8(&mut [0; 4]))))
+        }
         (Value::Range(r), Value::Int(i)) => Ok(offset(*i, r.len()).and_then(|at| r.at(at)).map(Value::Int)),
         (Value::Bytes(b), Value::Int(i)) => Ok(offset(*i, b.len()).map(|at| Value::Int(i64::from(b[at])))),
         (Value::Pair(p), Value::Int(0)) => Ok(Some(p.first.clone())),
@@ -260,7 +263,7 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
     match object {
         Value::List(l) => {
             let (a, b) = bounds(l.items.len())?;
-            Ok(Value::list(l.items.get(a..b).unwrap_or(&[]).to_vec()))
+            Ok(Value::list(copied(l.items.get(a..b).unwrap_or(&[]))))
         }
         Value::Str(s) if s.is_ascii_text() => {
             let (a, b) = bounds(s.len())?;
@@ -268,14 +271,17 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
         }
         Value::Str(s) => {
             let (a, b) = bounds(s.char_count())?;
+            charge_text(s.len());
             Ok(Value::from(s.chars().skip(a).take(b.saturating_sub(a)).collect::<String>()))
         }
         Value::Bytes(bytes) => {
             let (a, b) = bounds(bytes.len())?;
+            charge_text(b.saturating_sub(a));
             Ok(Value::Bytes(Rc::new(bytes.get(a..b).unwrap_or(&[]).to_vec())))
         }
         Value::Range(r) => {
             let (a, b) = bounds(r.len())?;
+            charge_copy(b.saturating_sub(a));
             Ok(Value::list((a..b.max(a)).filter_map(|i| r.at(i)).map(Value::Int).collect()))
         }
         other => Err(Raise::error(RunCode::Type, format!("{} cannot be sliced", with_article(other)))
@@ -295,9 +301,12 @@ pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
 pub(crate) fn walkable(value: Value) -> Result<Value, Value> {
     match &value {
         Value::List(_) | Value::Range(_) | Value::Str(_) | Value::Iter(_) => Ok(value),
-        Value::Set(s) => Ok(Value::list(s.items().to_vec())),
+        Value::Set(s) => Ok(Value::list(copied(s.items()))),
         Value::Dict(d) => Ok(entries(d)),
-        Value::Bytes(b) => Ok(Value::list(b.iter().map(|b| Value::Int(i64::from(*b))).collect())),
+        Value::Bytes(b) => {
+            charge_copy(b.len());
+            Ok(Value::list(b.iter().map(|b| Value::Int(i64::from(*b))).collect()))
+        }
         Value::Host(h) if h.object().is_list() => Ok(value),
         Value::Host(h) => match h.object().to_value() {
             Some(Value::Dict(d)) => Ok(entries(&d)),
@@ -309,6 +318,8 @@ pub(crate) fn walkable(value: Value) -> Result<Value, Value> {
 }
 
 fn entries(d: &DictBox) -> Value {
+    // Each becomes a dict of its own.
+    charge_copy(d.dict.len().saturating_mul(8));
     let (key, value) = (Str::new("key"), Str::new("value"));
     Value::list(
         d.dict

@@ -10,6 +10,7 @@ use super::op::{FAR, IN_LIST, Op, Reg};
 use super::{Cx, Failure, Proto, Raise, RunCode, Test, access, operate, pattern, record, type_test, unwind};
 use crate::advice;
 use crate::ast::BinaryOp;
+use crate::value::meter::charge_copy;
 use crate::value::{Closure, Dict, Range, Record, Str, Value, brief, display, equal, inspect};
 use std::cell::RefCell;
 use std::ptr;
@@ -481,14 +482,14 @@ impl Fiber {
                 }
                 Op::Eq { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if get!(a).holds_values() {
+                    if get!(a).on_heap() {
                         check!(self.weigh());
                     }
                     set!(dst, Value::Bool(same));
                 }
                 Op::Ne { dst, a, b } => {
                     let same = equal(get!(a), get!(b));
-                    if get!(a).holds_values() {
+                    if get!(a).on_heap() {
                         check!(self.weigh());
                     }
                     set!(dst, Value::Bool(!same));
@@ -526,6 +527,7 @@ impl Fiber {
                 Op::JumpIfItem { object, index, by } => {
                     let item = check!(access::index(get!(object), get!(index)));
                     let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    check!(self.weigh());
                     if item.truthy() {
                         short_jump!(by);
                     }
@@ -533,6 +535,7 @@ impl Fiber {
                 Op::JumpUnlessItem { object, index, by } => {
                     let item = check!(access::index(get!(object), get!(index)));
                     let Some(item) = item else { raise!(access::out_of_range(get!(object), get!(index))) };
+                    check!(self.weigh());
                     if !item.truthy() {
                         short_jump!(by);
                     }
@@ -663,6 +666,7 @@ impl Fiber {
                     if let Value::List(l) = change!(list) {
                         Rc::make_mut(l).items.push(value);
                     }
+                    check!(self.weigh());
                 }
                 Op::ListExtend { list, value } => {
                     let held = if let Value::List(l) = get!(list) { l.items.len() } else { 0 };
@@ -677,7 +681,10 @@ impl Fiber {
                     }
                     check!(self.afford_bytes(more.saturating_mul(16)));
                     match (change!(list), get!(value)) {
-                        (Value::List(l), Value::List(more)) => Rc::make_mut(l).items.extend_from_slice(&more.items),
+                        (Value::List(l), Value::List(more)) => {
+                            charge_copy(more.items.len());
+                            Rc::make_mut(l).items.extend_from_slice(&more.items);
+                        }
                         (Value::List(l), value) => {
                             let items = check!(super::elements(value));
                             let items = check!(items.ok_or_else(|| not_spreadable(value)));
@@ -715,6 +722,7 @@ impl Fiber {
                     };
                     match (change!(dict), &from) {
                         (Value::Dict(into), Value::Dict(from)) => {
+                            charge_copy(from.dict.len());
                             let into = Rc::make_mut(into);
                             for (k, v) in from.dict.iter() {
                                 into.dict.insert(k.clone(), v.clone());
@@ -860,14 +868,18 @@ impl Fiber {
                         let value = unsafe { l.items.get_unchecked(*i as usize) }.clone();
                         set!(dst, value);
                     }
-                    (object, index) => match check!(access::index(object, index)) {
-                        Some(value) => set!(dst, value),
-                        None => raise!(access::out_of_range(object, index)),
-                    },
+                    (object, index) => {
+                        match check!(access::index(object, index)) {
+                            Some(value) => set!(dst, value),
+                            None => raise!(access::out_of_range(object, index)),
+                        }
+                        check!(self.weigh());
+                    }
                 },
                 Op::GetIndexOr { dst, object, index } => {
                     let value = check!(access::index(get!(object), get!(index))).unwrap_or_default();
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Slice { dst, object, bounds } => {
                     let value = check!(access::slice(get!(object), get!(bounds), get!(bounds + 1)));
@@ -912,6 +924,7 @@ impl Fiber {
                     };
                     set!(at, value);
                     set!(at + 1, Value::Int(position));
+                    check!(self.weigh());
                 }
                 Op::ForNext { base: at, dst, by } => {
                     let Value::Int(position) = *get!(at + 1) else {
@@ -1051,6 +1064,7 @@ impl Fiber {
                 Op::ItemsFrom { dst, src, index } => {
                     let value = check!(pattern::items_from(get!(src), usize::from(index)));
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Key { dst, src, field } => {
                     let value = check!(pattern::key(get!(src), &code!().fields[usize::from(field)]));
@@ -1059,6 +1073,7 @@ impl Fiber {
                 Op::KeysBut { dst, src, shape } => {
                     let value = check!(pattern::keys_but(get!(src), &code!().shapes[usize::from(shape)]));
                     set!(dst, value);
+                    check!(self.weigh());
                 }
                 Op::Value { dst, src, index } => {
                     let value = match get!(src) {

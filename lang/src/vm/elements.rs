@@ -2,6 +2,7 @@
 
 use super::RunCode;
 use super::{Meter, Raise, Stopped};
+use crate::value::meter::{charge_copy, copied};
 use crate::value::{Range, Value, inspect};
 
 /// One element.
@@ -22,15 +23,16 @@ pub(crate) fn element(value: &Value, index: usize) -> Option<Value> {
 /// When a range is too long to be a list.
 pub fn elements(value: &Value) -> Result<Option<Vec<Value>>, Box<Raise>> {
     Ok(match value {
-        Value::List(l) => Some(l.items.clone()),
-        Value::Set(s) => Some(s.items().to_vec()),
+        Value::List(l) => Some(copied(&l.items)),
+        Value::Set(s) => Some(copied(s.items())),
         Value::Range(r) if r.len() > Range::MOST_ITEMS => return Err(long_range(**r)),
         Value::Range(r) => {
             Meter::start().room(r.len().saturating_mul(size_of::<Value>())).map_err(Stopped::raise)?;
+            charge_copy(r.len());
             Some((0..r.len()).filter_map(|i| r.at(i)).map(Value::Int).collect())
         }
         Value::Host(h) => match h.object().to_value() {
-            Some(Value::List(l)) => Some(l.items.clone()),
+            Some(Value::List(l)) => Some(copied(&l.items)),
             _ => None,
         },
         _ => None,

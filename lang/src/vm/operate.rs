@@ -4,6 +4,7 @@ use super::call::with_article;
 use super::{Meter, Raise, RunCode};
 use crate::advice;
 use crate::ast::BinaryOp;
+use crate::value::meter::charge_copy;
 use crate::value::{Value, equal, order};
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -34,6 +35,10 @@ pub(crate) fn work(op: BinaryOp, a: &Value, b: &Value) -> usize {
             (Value::Str(text), Value::Int(times)) => {
                 text.len().saturating_mul(usize::try_from(*times).unwrap_or(0)) / BYTES
             }
+            _ => 0,
+        },
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => match (a, b) {
+            (Value::Str(a), Value::Str(b)) => a.len().min(b.len()) / BYTES,
             _ => 0,
         },
         _ => 0,
@@ -77,10 +82,12 @@ fn add(mut a: Value, b: &Value, limit: usize) -> Result<Value, (Value, Box<Raise
                 return Err((a, too_large(limit)));
             }
             // `xs + xs`: the right side is the same block, and making the left one ours copies it first.
+            charge_copy(y.items.len());
             Rc::make_mut(x).items.extend_from_slice(&y.items);
             Ok(a)
         }
         (Value::Dict(x), Value::Dict(y)) => {
+            charge_copy(y.dict.len());
             let into = Rc::make_mut(x);
             for (k, v) in y.dict.iter() {
                 into.dict.insert(k.clone(), v.clone());

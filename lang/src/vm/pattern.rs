@@ -2,6 +2,7 @@
 
 use super::call::with_article;
 use super::{FieldSite, Raise, RunCode, Test, access};
+use crate::value::meter::{charge_copy, copied};
 use crate::value::{Dict, Str, Value};
 use std::rc::Rc;
 
@@ -36,7 +37,7 @@ pub(super) fn item(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
 /// The elements of a list from `index` on.
 pub(super) fn items_from(value: &Value, index: usize) -> Result<Value, Box<Raise>> {
     item(value, index)?;
-    Ok(Value::list(value.as_list().and_then(|l| l.get(index..)).unwrap_or(&[]).to_vec()))
+    Ok(Value::list(copied(value.as_list().and_then(|l| l.get(index..)).unwrap_or(&[]))))
 }
 
 /// The value of a key, nil when it is absent.
@@ -59,7 +60,10 @@ pub(super) fn keys_but(value: &Value, keys: &[Str]) -> Result<Value, Box<Raise>>
     let others = |(k, _): &(&Str, &Value)| !keys.contains(k);
     let copy = |(k, v): (&Str, &Value)| (k.clone(), v.clone());
     let rest: Dict = match &whole {
-        Value::Dict(d) => d.dict.iter().filter(others).map(copy).collect(),
+        Value::Dict(d) => {
+            charge_copy(d.dict.len());
+            d.dict.iter().filter(others).map(copy).collect()
+        }
         Value::Struct(s) => s.entries().filter(others).map(copy).collect(),
         _ => return Err(no_part(value, "a dict", "use `{a, ...rest}` only for dicts and structs")),
     };

@@ -2,6 +2,7 @@
 
 mod basics;
 mod callbacks;
+mod charged;
 mod corrupted;
 mod cycles;
 mod driver;

@@ -306,6 +306,7 @@ fn path_join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     }
     // The path, and its text.
     cx.check_size(Some(bytes.saturating_mul(2)))?;
+    cx.charge_part(bytes, 16);
     let mut path = std::path::PathBuf::with_capacity(bytes);
     for i in 0..args.len() {
         path.push(args::str(args, i)?.as_str());
