@@ -138,7 +138,10 @@ fn a_hub_on_a_file_that_is_gone_says_so() {
     let run =
         Command::new(env!("CARGO_BIN_EXE_harn")).args(["run", "send.harn"]).current_dir(&folder).output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr);
-    assert!(!run.status.success() && said.contains("the hub cannot write to its store (its log has the reason)"), "{said}");
+    assert!(
+        !run.status.success() && said.contains("the hub cannot write to its store (its log has the reason)"),
+        "{said}"
+    );
     assert!(!said.contains("hub.db"), "{said}");
     let line = hub.line();
     assert!(line.contains("was deleted or replaced while it was written"), "{line}");
