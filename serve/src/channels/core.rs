@@ -106,7 +106,12 @@ impl ChannelCore {
 
     /// Applies a record of the topic `channel`.
     pub(super) fn take(&self, record: &Record) {
-        self.read_up_to.fetch_max(record.cursor, Ordering::Relaxed);
+        self.apply(record);
+        // Only now: a caller whose secret is unknown reads the records after this one.
+        self.read_up_to.fetch_max(record.cursor, Ordering::Release);
+    }
+
+    fn apply(&self, record: &Record) {
         let payload = &*record.payload;
         let text = |key: &str| payload.get(key).as_shared_str();
         match kind_of(&record.topic, &record.kind) {
@@ -176,7 +181,8 @@ impl ChannelCore {
         let named = ChannelSecret::read(secret).filter(|_| known == Err(AuthenticationError::Wrong));
         let is_unknown = named.is_some_and(|secret| self.registry().get(secret.channel_id()).is_none());
         if !is_unknown || !self.may_catch_up() {
-            return known;
+            // The tail may have read the enrolment meanwhile.
+            return self.known(secret);
         }
         let core = self.clone();
         let read = tokio::task::spawn_blocking(move || core.catch_up()).await;
@@ -202,7 +208,7 @@ impl ChannelCore {
     /// Applies the enrolments that the tail has not read yet. The tail applies them again, which has no effect.
     fn catch_up(&self) -> Result<(), LogError> {
         let mut filter =
-            RecordFilter { after: self.read_up_to.load(Ordering::Relaxed), ..RecordFilter::topic(Topic::Channel) };
+            RecordFilter { after: self.read_up_to.load(Ordering::Acquire), ..RecordFilter::topic(Topic::Channel) };
         loop {
             let page = self.log.look(|file| file.read(&filter, PAGE))?;
             page.iter().for_each(|record| self.change_registry(record));
