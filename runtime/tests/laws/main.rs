@@ -16,12 +16,15 @@ mod tree;
 mod world;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use world::World;
 
-/// Returns the configuration with the number of sequences to try: a few thousand, or `HARN_CASES`.
+/// Returns the configuration with the number of sequences to try: a few thousand, which are the same in each run, or
+/// `HARN_CASES` random ones.
 fn config(cases: u32) -> ProptestConfig {
     let asked = std::env::var("HARN_CASES").ok().and_then(|text| text.replace('_', "").parse().ok());
-    ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }
+    let rng_seed = if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(1) };
+    ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence: None, rng_seed, ..ProptestConfig::default() }
 }
 
 proptest! {
