@@ -48,13 +48,18 @@ pub fn check(bytes: &[u8]) {
     assert_sound(&Engine::new(RunOptions::default()).check(&source));
 }
 
-/// A mutant: it is checked, and runs to an end where nothing was found. Whether it ran.
-pub fn mutant(bytes: &[u8]) -> bool {
-    let Some(source) = source(bytes) else { return false };
+/// A mutant, whose name says in which language it is: it is checked, and runs to an end where nothing was found. Whether it
+/// ran.
+pub fn mutant(name: &str, bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let source = Source::new(name, text);
     let found = Engine::new(RunOptions::default()).check(&source);
     assert_sound(&found);
     let runs = found.iter().all(|d| d.severity != Severity::Error);
-    run_once(&source);
+    let seen = run_once(&source);
+    // A panic in the engine of the other language is caught, and is an error of the script.
+    let is_internal = |text: &String| text.contains("internal error");
+    assert!(!seen.messages.iter().chain([&seen.stdout, &seen.stderr]).any(is_internal), "{seen:?}");
     runs
 }
 

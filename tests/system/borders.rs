@@ -21,7 +21,11 @@ const BORDERS: &[(&str, &str, &[&str])] = &[
     ("lsp", "lsp/Cargo.toml", &["fmt", "jsonrpc", "lang", "stdlib"]),
     ("hub", "hub/Cargo.toml", &["runtime"]),
     ("cli", "cli/Cargo.toml", &["fmt", "hub", "lang", "lsp", "runtime", "stdlib", "serve", "telemetry", "testing"]),
-    ("harn", "Cargo.toml", &["a2a", "fmt", "hub", "lang", "mcp", "runtime", "providers", "stdlib", "serve", "cli"]),
+    (
+        "harn",
+        "Cargo.toml",
+        &["a2a", "fmt", "hub", "lang", "lsp", "mcp", "runtime", "providers", "stdlib", "serve", "cli"],
+    ),
 ];
 
 /// Words of the source and the only places that may hold them.

@@ -54,7 +54,6 @@
 //! - [`policy`]: what a project or an administrator says about reminders.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
-//! - [`mutants`]: programs spliced from others.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
 //!
 //! [`harn`] starts the command, [`markdown`] takes pages apart, [`diff`] shows how two texts differ.
@@ -97,7 +96,6 @@ mod llms;
 #[path = "../support/markdown.rs"]
 mod markdown;
 mod model_server;
-mod mutants;
 mod names;
 mod narrowing;
 mod new;

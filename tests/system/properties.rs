@@ -3,7 +3,7 @@
 
 #[allow(unreachable_pub, dead_code, reason = "a library of its own when it is fuzzed")]
 #[path = "../../fuzz/properties.rs"]
-pub(crate) mod asked;
+mod asked;
 
 use crate::harn::root;
 use std::path::{Path, PathBuf};

@@ -1,42 +1,58 @@
-//! Programs spliced from the scripts of `tests/lang`: whatever comes out is checked, and runs to an end, without a panic.
+//! Programs spliced from the scripts of the tests: each is checked, formatted, and runs to an end.
 //!
-//! A mutant is one script in which statements, blocks, lists, arguments, literals and names are replaced by those of other
-//! scripts, repeated, swapped or left out. `HARN_CASES` says how many, `HARN_SEED` which is the first, `HARN_SHOW_MUTANT`
-//! prints each before it runs.
+//! In most of the mutants statements, blocks, lists, arguments, literals and names of one script are replaced by those of
+//! other scripts, repeated, swapped or left out, so that they still compile. The others are changed as [text](crate::text).
 
-use crate::harn::root;
-use crate::properties::{asked, scripts};
+use crate::corpus::{files, texts};
+use crate::properties;
+use crate::random::Random;
+use crate::subject::{Mutant, Mutator, Subject, Target, Verdict};
+use crate::text;
 use lang::lex::lex;
 use lang::lex::token::Token;
 use lang::source::Source;
 use std::ops::Range;
-use std::panic::catch_unwind;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread;
-use std::time::{Duration, Instant};
 
-/// Mutants of the ordinary suite.
-const CASES: u64 = 5_000;
+/// The longest mutant; what grows with each change would fill the time with long programs.
+const LONGEST: usize = 20_000;
 
-/// The timeout of a mutant, in a debug build on a busy machine.
-const LONGEST: Duration = Duration::from_secs(60);
+pub(crate) const SCRIPTS: Subject = Subject { name: "scripts", cases: 4_000, balance: 6, mutator, target };
 
-/// A reproducible source of randomness (splitmix64).
-struct Random(u64);
+fn mutator() -> Mutator {
+    let mut programs = texts("tests/lang", "harn");
+    programs.extend(stdlib::catalogue().into_iter().flat_map(|row| [row.fails, row.mended]).map(str::to_owned));
+    assert!(programs.len() > 200, "found {} scripts", programs.len());
+    let whole = files("tests/lang", "harn");
+    Box::new(move |random| {
+        if random.one_in(4) {
+            let text = random.one_of(&whole).cloned().unwrap_or_default();
+            return Mutant::of(text::mutant(random, &text, &whole, LONGEST));
+        }
+        Mutant::of(mutant(random, &programs))
+    })
+}
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % end.max(1) as u64).unwrap_or(0)
+fn target() -> Box<dyn Target> {
+    Box::new(Scripts)
+}
+
+struct Scripts;
+
+impl Target for Scripts {
+    fn feed(&mut self, mutant: &Mutant) -> Result<Verdict, String> {
+        let text = &mutant.pieces[0];
+        formatted(text)?;
+        let runs = properties::mutant("input.harn", text);
+        Ok(if runs { Verdict::Accepted } else { Verdict::Rejected })
     }
+}
 
-    fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
-        all.get(self.below(all.len()))
-    }
+/// Formats a script that can be parsed; what comes out must be one as well.
+fn formatted(text: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(()) };
+    let Ok(formatted) = fmt::format(&Source::new("input.harn", text), fmt::WIDTH) else { return Ok(()) };
+    let again = fmt::format(&Source::new("formatted.harn", formatted.as_str()), fmt::WIDTH);
+    again.map(drop).map_err(|found| format!("{found:?} in the formatted script:\n{formatted}"))
 }
 
 /// The kind of a program part; a part is mostly replaced by one of its kind.
@@ -153,8 +169,7 @@ fn changed(random: &mut Random, text: &str, donors: &[String]) -> Option<String>
     })
 }
 
-fn mutant(seed: u64, programs: &[String]) -> String {
-    let mut random = Random(seed);
+fn mutant(random: &mut Random, programs: &[String]) -> String {
     let mut text = random.one_of(programs).cloned().unwrap_or_default();
     if random.below(2) == 0 {
         text = format!("{text}\n{}", programs[random.below(programs.len())]);
@@ -163,56 +178,7 @@ fn mutant(seed: u64, programs: &[String]) -> String {
         // Parts of the program itself name what there is, so that more of the mutants run.
         let own = [text.clone()];
         let donors = if random.below(3) == 0 { programs } else { &own };
-        // What grows with each change would fill the time with long programs.
-        text = changed(&mut random, &text, donors).filter(|text| text.len() < 20_000).unwrap_or(text);
+        text = changed(random, &text, donors).filter(|text| text.len() < LONGEST).unwrap_or(text);
     }
     text
-}
-
-#[test]
-fn programs_spliced_from_scripts_are_survived() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let (cases, first) = (number("HARN_CASES").unwrap_or(CASES), number("HARN_SEED").unwrap_or(1));
-    let shown = std::env::var_os("HARN_SHOW_MUTANT").is_some();
-    let mut paths = Vec::new();
-    scripts(&root().join("tests/lang"), &mut paths);
-    paths.sort();
-    let programs: Vec<_> = paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
-    assert!(programs.len() > 200, "found {} scripts", programs.len());
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let (next, failed) = (AtomicU64::new(first), Mutex::new(Vec::new()));
-    let (ran, compiled) = (AtomicU64::new(0), AtomicU64::new(0));
-    let worker = || {
-        while let seed = next.fetch_add(1, Relaxed)
-            && seed < first + cases
-        {
-            let text = mutant(seed, &programs);
-            if shown {
-                eprintln!("== seed {seed}\n{text}");
-            }
-            let began = Instant::now();
-            let survived = catch_unwind(|| asked::mutant(text.as_bytes()));
-            ran.fetch_add(1, Relaxed);
-            match survived {
-                Ok(runs) if began.elapsed() < LONGEST => {
-                    compiled.fetch_add(u64::from(runs), Relaxed);
-                }
-                outcome => failed.lock().unwrap().push((seed, outcome.is_err(), began.elapsed())),
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, worker).unwrap();
-        }
-    });
-    let failed = failed.into_inner().unwrap();
-    let (ran, compiled) = (ran.into_inner(), compiled.into_inner());
-    println!("{ran} mutants, {compiled} of them ran");
-    assert!(
-        failed.is_empty(),
-        "seed, panicked, time: {failed:?}; HARN_SEED=… HARN_CASES=1 HARN_SHOW_MUTANT=1 shows one"
-    );
-    // A mutator that only breaks the syntax tests the parser alone.
-    assert!(ran == cases && compiled > cases / 6, "{compiled} of {ran} ran");
 }
