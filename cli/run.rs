@@ -50,8 +50,11 @@ pub(crate) struct RunArgs {
     log_format: Option<LogFormat>,
     #[command(flatten)]
     otel: Otel,
-    /// Arguments of the script; write `--` before the first one that starts with `-`
+    /// Arguments of the script; write `--` before the first one that starts with `-`, and before all arguments if there is no FILE
     args: Vec<String>,
+    /// The arguments after `--`.
+    #[arg(last = true, hide = true)]
+    literal_args: Vec<String>,
 }
 
 impl RunArgs {
@@ -64,10 +67,10 @@ impl RunArgs {
         if !plain.iter().all(is_plain) {
             return None;
         }
-        let mut positional = plain.iter().chain(literal.iter().skip(1));
-        let file = positional.next().filter(|file| !file.is_empty())?;
-        let args = positional.map(|word| word.to_str().map(str::to_owned)).collect::<Option<_>>()?;
-        Some(Self { file: Some(file.into()), args, ..Self::default() })
+        let (file, args) = plain.split_first()?;
+        let texts = |words: &[OsString]| words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
+        let literal_args: Option<Vec<String>> = texts(literal.get(1..).unwrap_or_default());
+        Some(Self { file: Some(file.into()), args: texts(args)?, literal_args: literal_args?, ..Self::default() })
     }
 
     /// Takes the script's source and its arguments out of the options.
@@ -76,6 +79,7 @@ impl RunArgs {
     /// Returns a message if no script is named and the project has no main file.
     fn script(&mut self) -> Result<(Script, Vec<String>), String> {
         let mut args = std::mem::take(&mut self.args);
+        args.append(&mut self.literal_args);
         let file = self.file.take();
         match (self.code.take(), file) {
             (Some(text), file) => {
@@ -83,7 +87,11 @@ impl RunArgs {
                 Ok((Script::Code { text, rhai: self.rhai }, args))
             }
             (None, Some(file)) => Ok((Script::named(file, self.rhai), args)),
-            (None, None) => Ok((Script::File(main_file()?), args)),
+            (None, None) => match main_file() {
+                Ok(file) => Ok((Script::File(file), args)),
+                Err(missing) if args.is_empty() => Err(missing),
+                Err(missing) => Err(missing + "  help: what follows `--` are arguments of the script, not its name\n"),
+            },
         }
     }
 }
@@ -177,10 +185,6 @@ mod tests {
             &["a.harn", "--", "--deny", "net", "", "-"],
             &["a.harn", "b", "--", "c", "--", "--d"],
             &["a.harn", "--"],
-            &["--", "a.harn"],
-            &["--", "-a.harn", "b"],
-            &["--", "-"],
-            &["--", "--"],
         ];
         for line in lines {
             let words: Vec<OsString> = line.iter().map(OsString::from).collect();
@@ -193,7 +197,7 @@ mod tests {
     #[test]
     fn options_and_errors_are_left_to_clap() {
         let lines: &[&[&str]] =
-            &[&[], &["--"], &[""], &["--", ""], &["-"], &["-e", "1"], &["a.harn", "--seed", "1"], &["a.harn", "-x"]];
+            &[&[], &["--"], &[""], &["--", "a"], &["-"], &["-e", "1"], &["a.harn", "--seed", "1"], &["a.harn", "-x"]];
         for line in lines {
             let words: Vec<OsString> = line.iter().map(OsString::from).collect();
             assert!(RunArgs::without_options(&words).is_none(), "{line:?}");

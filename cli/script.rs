@@ -140,14 +140,20 @@ pub(crate) fn fixed_part(pattern: &Path) -> PathBuf {
     if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
 }
 
-/// The command line of `harn FILE ARGS…`, as in a `#!/usr/bin/env harn` script, rewritten as `harn run -- FILE ARGS…`:
+/// The command line of `harn FILE ARGS…`, as in a `#!/usr/bin/env harn` script, rewritten as `harn run FILE -- ARGS…`:
 /// everything after the file belongs to the script.
 pub(crate) fn expand_shebang(mut line: Vec<std::ffi::OsString>) -> Vec<std::ffi::OsString> {
     let Some(first) = line.get(1).map(Path::new) else { return line };
     let is_script = first.extension().is_some_and(|end| end == "harn" || end == "rhai");
     let is_path = first.components().count() > 1;
     if is_script || is_path && first.is_file() {
-        line.splice(1..1, ["run".into(), "--".into()]);
+        // A name that begins with `-` would be an option.
+        let file = if first.as_os_str().as_encoded_bytes().starts_with(b"-") {
+            Path::new(".").join(first)
+        } else {
+            first.into()
+        };
+        line.splice(1..2, ["run".into(), file.into_os_string(), "--".into()]);
     }
     line
 }
@@ -167,7 +173,8 @@ mod tests {
     fn a_file_in_the_place_of_a_command_takes_all_arguments() {
         let line = |words: &[&str]| words.iter().map(Into::into).collect::<Vec<std::ffi::OsString>>();
         let found = expand_shebang(line(&["harn", "tool.harn", "--deny", "net", "a"]));
-        assert_eq!(found, line(&["harn", "run", "--", "tool.harn", "--deny", "net", "a"]));
+        assert_eq!(found, line(&["harn", "run", "tool.harn", "--", "--deny", "net", "a"]));
+        assert_eq!(expand_shebang(line(&["harn", "-t.harn", "--"])), line(&["harn", "run", "./-t.harn", "--", "--"]));
         for words in [&["harn"][..], &["harn", "run", "a.harn"], &["harn", "--help"], &["harn", "rnu"]] {
             assert_eq!(expand_shebang(line(words)), line(words));
         }

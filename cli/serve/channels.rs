@@ -6,7 +6,7 @@ use crate::otel::Exporting;
 use serve::a2a::A2aLimits;
 use serve::channels::{self, ChannelLimits, ChannelSettings, PeerAgentSettings};
 use std::time::Duration;
-use stdlib::limits::parse_size;
+use stdlib::limits::{parse_size, parse_time};
 use stdlib::{Diagnostic, Project};
 
 /// The default address; only this machine can reach it.
@@ -37,6 +37,13 @@ pub(crate) struct ServeChannelsArgs {
     /// Maximum number of requests of a channel in a second, after a burst of four times as many [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_rate: Option<u32>,
+    /// Maximum number of open sessions of one account [default: half of --max-sessions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_account_sessions: Option<u32>,
+    /// Close a session that had no turn, no background task and no connection for this time; the next action that needs it
+    /// loads it again [default: 30m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time)]
+    session_idle: Option<Duration>,
 }
 
 /// Serves until a signal asks for the end.
@@ -45,7 +52,8 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let project = Project::of(&args.script.file)?.channels;
-    let (served, agent) = args.script.served("channels", exporting)?;
+    let (mut served, agent) = args.script.served("channels", exporting)?;
+    served.settings.account_sessions = args.max_account_sessions.map(|most| most as usize);
     let usual = ChannelLimits::default();
     let rate = args.max_rate.unwrap_or(usual.actions_per_second);
     let limits = ChannelLimits {
@@ -55,6 +63,7 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
         permission_timeout: project.permission_timeout,
         actions_per_second: rate,
         actions_burst: rate.saturating_mul(4),
+        session_idle: args.session_idle.unwrap_or(usual.session_idle),
         ..usual
     };
     let settings = ChannelSettings {

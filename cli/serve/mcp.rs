@@ -9,7 +9,7 @@ use serve::acp::LineStreams;
 use serve::mcp::{self, McpLimits, McpListen, McpServerCode, McpSettings};
 use std::io::{IsTerminal, stdin, stdout};
 use std::time::Duration;
-use stdlib::limits::parse_size;
+use stdlib::limits::{parse_size, parse_time};
 use stdlib::{Diagnostic, MCP_PROTOCOL};
 
 #[derive(clap::Args)]
@@ -39,6 +39,12 @@ pub(crate) struct ServeMcpArgs {
     /// Maximum number of open connections [default: 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "http")]
     max_connections: Option<u32>,
+    /// Maximum number of open sessions over HTTP of one IP address [default: 5000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "http")]
+    max_peer_sessions: Option<u32>,
+    /// End a session over HTTP that had no request for this time [default: 30m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_time, requires = "http")]
+    session_idle: Option<Duration>,
 }
 
 /// Serves until the client closes its end, or a signal asks for the end.
@@ -48,6 +54,8 @@ pub(super) fn serve(args: ServeMcpArgs, exporting: Option<&Exporting>) -> Result
         body: args.max_body.map_or(usual.body, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         calls: args.max_calls.unwrap_or(usual.calls),
         connections: args.max_connections.unwrap_or(usual.connections),
+        peer_sessions: args.max_peer_sessions.map(|most| most as usize),
+        session_idle: args.session_idle.unwrap_or(usual.session_idle),
         ..usual
     };
     let listen = match &args.http {

@@ -29,6 +29,7 @@ mod testing;
 pub(crate) use crate::clock::now_ms;
 pub(crate) use card::{AgentCard, CardUrl};
 pub use codes::A2aCode;
+pub(crate) use context::{ContextSession, session_of_account};
 pub use error::Refusal;
 pub(crate) use error::{RpcError, code, no_scope, shortened};
 pub use extension::REMINDERS;

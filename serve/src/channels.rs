@@ -25,6 +25,7 @@
 //! - `connection`, `presence`, `throttle`, `accounts`: connections, who is present, limits, and the accounts of sessions.
 //! - `event_connection`: a connection to the events of a session. `in_process`: the channels of scripts.
 //! - `permissions`: the permission bridge. `peer`: the channels, as sessions see them. `http`: the port.
+//! - `attach`: the proxy of an editor. `reconnection`: when it connects again.
 //! - `peer_agents`: A2A on the port. `incoming_tasks`: the tasks that peer agents have begun here.
 //!   `peer_polls`: asks about tasks at peers.
 //! - `record`: the kinds of records. [`ChannelCode`]: the diagnostics.
@@ -58,6 +59,7 @@ mod peer_agents;
 mod peer_polls;
 mod permissions;
 mod presence;
+mod reconnection;
 mod record;
 mod recover;
 mod registry;

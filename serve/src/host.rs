@@ -19,12 +19,13 @@
 //!   `permission_decision`: records who decided, and why.
 //! - `worker`: a thread and its sessions. `offer`: a session that waits for a worker. `session`: the lifecycle of a
 //!   session. `show`: the events of a session.
-//! - `stored_opening`: sessions that survive the process.
+//! - `stored_opening`: sessions that survive the process. `idle`: sessions to close because no one uses them.
 
 mod directory;
 mod error;
 mod event;
 mod handle;
+mod idle;
 mod mailbox;
 mod mode;
 mod offer;

@@ -7,7 +7,7 @@
 //! - [`rounds`]: random disconnects and daemons that are killed. [`refusals`]: refused requests change nothing.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
 //! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once. [`owned`]: one
-//!   daemon for each log. [`full`]: a log that cannot be written.
+//!   daemon for each log. [`full`]: a log that cannot be written. [`limits`]: limits of sessions.
 
 mod acp_client;
 mod attach;
@@ -18,6 +18,7 @@ mod identity;
 mod in_process;
 mod ingress;
 mod killed;
+mod limits;
 mod owned;
 mod peer_agents;
 mod permissions;

@@ -36,6 +36,31 @@ fn what_a_script_without_a_file_imports_is_looked_up_in_the_working_directory() 
 }
 
 #[test]
+fn what_follows_the_dashes_are_arguments() {
+    let dir = scratch("command-line-dashes");
+    fs::write(dir.join("show.harn"), "println(\"show\", args())\n").unwrap();
+    let missing = harn_in(&dir, &["run", "--", "show.harn", "b"], b"", &[]);
+    assert_eq!((missing.code, missing.out.as_str()), (Some(2), ""));
+    for said in ["`main.harn` does not exist", "harn run show.harn", "what follows `--` are arguments of the script"] {
+        assert!(missing.err.contains(said), "{}", missing.err);
+    }
+    fs::write(dir.join("main.harn"), "println(\"main\", args())\n").unwrap();
+    for (line, shown) in [
+        (&["run", "--", "a", "b"][..], "main [a, b]\n"),
+        (&["run", "--", "show.harn", "--seed"], "main [show.harn, --seed]\n"),
+        (&["run", "--seed", "1", "--", "-x"], "main [-x]\n"),
+        (&["run", "--"], "main []\n"),
+        (&["run", "show.harn", "--", "a", "--", "b"], "show [a, --, b]\n"),
+        (&["run", "show.harn", "a", "--seed", "1", "--", "b"], "show [a, b]\n"),
+        (&["run", "-e", "println(args())", "a", "--", "-b"], "[a, -b]\n"),
+        (&["show.harn", "--", "a"], "show [--, a]\n"),
+    ] {
+        let ran = harn_in(&dir, line, b"", &[]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(0), shown, ""), "{line:?}");
+    }
+}
+
+#[test]
 fn arguments_need_no_dashes_before_them() {
     let dir = scratch("command-line-args");
     fs::write(dir.join("show.harn"), "#!/usr/bin/env harn\nprintln(args())\n").unwrap();

@@ -251,6 +251,7 @@ fn a_run_without_tests_is_an_error() {
     fs::remove_file(folder.join("b_test.harn")).unwrap();
     let empty = test_in(&folder, &[], &[]);
     assert!(empty.code == Some(1) && empty.err.contains("no tests found in ."), "{}{}", empty.out, empty.err);
+    assert!(empty.err.contains("help: tests are functions with `@test` and"), "{}", empty.err);
 }
 
 #[test]

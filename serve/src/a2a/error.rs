@@ -50,6 +50,8 @@ pub enum Refusal {
         /// The context in the request.
         context_id: Arc<str>,
     },
+    /// The context is a session that does not exist, or that the caller does not reach.
+    UnknownContext(Arc<str>),
     /// A part of the message has a media type that the agent does not accept.
     MediaType {
         /// The index of the part.

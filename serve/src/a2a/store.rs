@@ -22,7 +22,7 @@ use a2a::{ListTasks, Message, TaskPage};
 use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
-use super::tasks::{RestoredTask, TaskChange, TaskJournal, digest_of};
+use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};
 use crate::clock::now_ms;
 use crate::host::Waiting;
 use crate::store::{SessionStore, StoreError};
@@ -162,7 +162,7 @@ impl TaskJournal for TaskStore {
         })
     }
 
-    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+    fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
         let (store, asked) = (self.clone(), asked.clone());
         Some(Box::pin(async move {
             // The semaphore is never closed, so this always succeeds.
@@ -170,7 +170,7 @@ impl TaskJournal for TaskStore {
             let read = move |store: &TaskStore| {
                 // A caller that disconnects meanwhile does not end the read.
                 let _turn = turn;
-                store.page(&asked)
+                store.page_of(&asked, &*sees)
             };
             store.beside(read).await
         }))

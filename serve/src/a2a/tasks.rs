@@ -43,7 +43,7 @@ use state_machine::HaltReason;
 
 pub(crate) use history::PageBuilder;
 pub(super) use history::{push_bounded, weight_of};
-pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskJournal, TaskOrigin};
+pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskOrigin};
 pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
 pub(crate) use sessions::SessionTasks;
@@ -310,14 +310,11 @@ impl TaskManager {
     /// # Errors
     /// The page token is invalid, or the log cannot be read.
     pub async fn list(&self, asked: ListTasks) -> Result<TaskPage, Refusal> {
-        let mut page = match self.0.journal.list(&asked) {
-            Some(page) => page.await.map_err(unread)?,
-            None => self.page(&asked)?,
-        };
-        let all = page.tasks.len();
-        page.tasks.retain(|task| self.sees(&task.id));
-        page.total_size = page.total_size.saturating_sub((all - page.tasks.len()) as u64);
-        Ok(page)
+        let caller = self.clone();
+        match self.0.journal.list(&asked, Arc::new(move |task_id| caller.sees(task_id))) {
+            Some(page) => page.await.map_err(unread),
+            None => self.page(&asked),
+        }
     }
 
     /// Cancels a task and waits for its end.

@@ -58,8 +58,8 @@ pub enum AcpCode {
     NotNow = "HARN-ACP-008", Error {
         title: "request cannot be processed now",
         meaning: "The session is processing another prompt (`data.reason` is `busy`: wait until it is done, or \
-            send `session/cancel`), too many sessions are open (`sessions_full`: close one), or the server is \
-            stopping (`stopping`). The response has the error code -32004, and the request had no effect.",
+            send `session/cancel`), too many sessions are open (`sessions_full`, or `account_sessions_full` \
+            for those of your account: close one), or the server is stopping (`stopping`). The response has the error code -32004, and the request had no effect.",
     },
     /// Internal server error.
     Internal = "HARN-ACP-009", Error {

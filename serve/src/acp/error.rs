@@ -197,6 +197,7 @@ impl From<HostError> for ErrorResponse {
             HostError::Busy(_) | HostError::NotAsking(_) => ErrorResponse::not_now("busy", message),
             HostError::Closed(_) => ErrorResponse::not_now("closed", message),
             HostError::Full(_) => ErrorResponse::not_now("sessions_full", message),
+            HostError::AccountFull(_) => ErrorResponse::not_now("account_sessions_full", message),
             HostError::Stopping => ErrorResponse::not_now("stopping", message),
             HostError::Broken { .. } => ErrorResponse::broken(message),
             HostError::Failed(failure) => ErrorResponse::failed(&failure),

@@ -100,7 +100,7 @@ pub(super) fn status_of(reason: &str) -> u16 {
         "unknown_session" | "unknown_request" | "unknown_reminder" => 404,
         "action_id_reused" | "already_delivered" | "busy" | "closed" | "disconnected" | "exists" | "not_asking"
         | "open_elsewhere" => 409,
-        "rate_limited" => 429,
+        "rate_limited" | "too_many_account_sessions" => 429,
         "log" | "queue_full" | "stopping" | "too_many_connections" | "too_many_sessions" => 503,
         _ => 500,
     }
@@ -115,6 +115,7 @@ fn of_host(error: &HostError) -> &'static str {
         HostError::Closed(_) => "closed",
         HostError::Broken { .. } => "broken",
         HostError::Full(_) => "too_many_sessions",
+        HostError::AccountFull(_) => "too_many_account_sessions",
         HostError::Stopping => "stopping",
         HostError::Store(StoreError::Cursor(_) | StoreError::PageToken(_)) => "invalid",
         HostError::Store(StoreError::Elsewhere(_)) => "open_elsewhere",

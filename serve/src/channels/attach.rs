@@ -19,14 +19,13 @@ use tokio_tungstenite::tungstenite::protocol::Message;
 use tokio_tungstenite::tungstenite::{self};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
+use super::reconnection::Reconnection;
 use super::websocket::{MAX_MESSAGE, SUBPROTOCOL, config};
 use crate::acp::error::ErrorResponse;
 use crate::acp::transport::request_id;
 
 /// The timeout for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// The first and the longest pause between two attempts to connect.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// The type of the event after which the daemon's cursors count, whatever the editor has seen.
 const REPAIRED: &str = "snapshot.repaired";
 /// The longest line of an editor, in bytes: the proxy adds the id of an action.
@@ -156,6 +155,8 @@ struct AttachProxy {
     /// An id that no other proxy has.
     name: String,
     last_action: u64,
+    /// The attempts to connect.
+    attempts: Reconnection,
 }
 
 /// Carries messages between an editor and a daemon until the editor closes its end.
@@ -181,8 +182,9 @@ pub async fn attach(
         notes: Vec::new(),
         name,
         last_action: 0,
+        attempts: Reconnection::new(),
     };
-    let mut socket = proxy.connect(&lines, &mut report).await?;
+    let mut socket = proxy.connect("", &lines, &mut report).await?;
     loop {
         tokio::select! {
             line = lines.recv() => {
@@ -208,6 +210,7 @@ pub async fn attach(
             }
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
+                    proxy.attempts.heard();
                     let line = proxy.for_editor(&text);
                     proxy.notes.drain(..).for_each(|note| report(&note));
                     if let Some(line) = line {
@@ -344,34 +347,42 @@ impl AttachProxy {
         report: &mut impl FnMut(&str),
     ) -> Result<DaemonSocket, AttachError> {
         report(&format!("disconnected from the daemon at {} ({why}); connecting again", self.host));
-        let socket = self.connect(lines, report).await?;
+        let socket = self.connect(why, lines, report).await?;
         report(&format!("connected to the daemon at {} again", self.host));
         Ok(socket)
     }
 
-    /// Connects, trying for a while. Without an editor that waits for something, it does not try again.
+    /// Connects, trying for a while. Without an editor that waits for something, it does not try again. `why` is the end of
+    /// the connection before.
     async fn connect(
         &mut self,
+        why: &str,
         lines: &mpsc::Receiver<String>,
         report: &mut impl FnMut(&str),
     ) -> Result<DaemonSocket, AttachError> {
-        let (begun, mut pause, mut told) = (Instant::now(), PAUSE.0, false);
+        let (mut reason, mut told) = (why.to_owned(), false);
+        let mut pause = self.attempts.begin(Instant::now());
         loop {
-            let reason = match timeout(CONNECT, self.try_connect()).await {
-                Ok(Ok(socket)) => return Ok(socket),
+            if let Some(pause) = pause {
+                let is_alone = lines.is_closed() && lines.is_empty() && self.open.is_empty();
+                if is_alone || self.attempts.elapsed(Instant::now()) + pause > self.settings.wait {
+                    return Err(AttachError::Away { address: self.host.clone(), reason });
+                }
+                if !std::mem::replace(&mut told, true) {
+                    report(&format!("no daemon answers at {} ({reason}); trying again", self.host));
+                }
+                tokio::time::sleep(pause).await;
+            }
+            reason = match timeout(CONNECT, self.try_connect()).await {
+                Ok(Ok(socket)) => {
+                    self.attempts.connected(Instant::now());
+                    return Ok(socket);
+                }
                 Ok(Err(ConnectError::Fatal(error))) => return Err(error),
                 Ok(Err(ConnectError::Away(reason))) => reason,
                 Err(_) => "it does not answer".to_owned(),
             };
-            let is_alone = lines.is_closed() && lines.is_empty() && self.open.is_empty();
-            if is_alone || begun.elapsed() + pause > self.settings.wait {
-                return Err(AttachError::Away { address: self.host.clone(), reason });
-            }
-            if !std::mem::replace(&mut told, true) {
-                report(&format!("no daemon answers at {} ({reason}); trying again", self.host));
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSE.1);
+            pause = Some(self.attempts.pause());
         }
     }
 
@@ -461,6 +472,7 @@ mod tests {
             notes: Vec::new(),
             name: "n".to_owned(),
             last_action: 0,
+            attempts: Reconnection::new(),
         }
     }
 

@@ -18,6 +18,7 @@ use super::{
 use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
 use crate::http::HttpConnection;
+use crate::store::StoreError;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
 const ORPHAN_GRACE: Duration = Duration::from_secs(5);
@@ -134,7 +135,12 @@ impl ChannelDaemon {
         if !channel.scopes.has(ChannelScope::View) {
             return Err(ActionError::Scope(ChannelScope::View));
         }
-        let page = self.host.list(None, cursor).await?;
+        let page = self.host.list(None, cursor).await.map_err(|error| match error {
+            HostError::Store(StoreError::Cursor(_)) => {
+                ActionError::invalid("cursor", "`cursor` must be the `nextCursor` of the page before")
+            }
+            error => ActionError::Host(error),
+        })?;
         let own = page.rows.iter().filter(|row| self.core.accounts.of(&row.id) == channel.account);
         let rows = own.map(|row| {
             let is_open = self.host.session(&row.id).is_ok();
@@ -173,7 +179,7 @@ impl ChannelDaemon {
         if self.core.accounts.of(session_id) != *account {
             return Err(HostError::UnknownSession(session_id.clone()).into());
         }
-        let handle = match self.host.session(session_id) {
+        let handle = match self.host.awake(session_id).await {
             Ok(handle) => handle,
             Err(_) => {
                 self.host.accepts()?;

@@ -14,10 +14,10 @@ use runtime::failures::{FailedOperation, report};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
-use super::{ChannelScope, EnrolledChannel};
+use super::{ActionError, ChannelScope, EnrolledChannel};
 use crate::a2a::store::TaskStore;
-use crate::a2a::tasks::{RestoredTask, TaskChange, TaskJournal};
-use crate::a2a::{Refusal, SessionTasks, TaskManager, TaskViewer, now_ms};
+use crate::a2a::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal};
+use crate::a2a::{ContextSession, Refusal, SessionTasks, TaskManager, TaskViewer, now_ms, session_of_account};
 use crate::host::{HostError, PermissionQuestion, Verdict, Waiting};
 use crate::store::StoreError;
 
@@ -172,8 +172,8 @@ impl TaskJournal for LinkingJournal {
         self.store.begun_by(first)
     }
 
-    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
-        self.store.list(asked)
+    fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+        self.store.list(asked, sees)
     }
 
     fn left(&self, resumable: bool) -> Result<Vec<RestoredTask>, StoreError> {
@@ -182,6 +182,18 @@ impl TaskJournal for LinkingJournal {
 
     fn leave(&self, task_id: &str, asks: bool) -> bool {
         self.store.leave(task_id, asks)
+    }
+}
+
+impl ChannelDaemon {
+    /// Returns whether the log has records of a session.
+    async fn is_stored(&self, session_id: &str) -> Result<bool, Refusal> {
+        let found = self.cursors(session_id, 0).await.map_err(|error| match error {
+            ActionError::Host(error) => Refusal::Host(error),
+            ActionError::Log(error) => Refusal::Log(error),
+            _ => Refusal::Host(HostError::Stopping),
+        })?;
+        Ok(!found.cursors.is_empty())
     }
 }
 
@@ -211,20 +223,23 @@ impl TaskViewer for PeerAgent {
         }
     }
 
-    fn enters(&self, session_id: &Arc<str>, context_id: &Arc<str>) -> Waiting<Result<(), Refusal>> {
+    fn session_of(&self, context: ContextSession) -> Waiting<Result<Arc<str>, Refusal>> {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        let (session_id, names_session) = (session_id.clone(), session_id == context_id);
         Box::pin(async move {
             let core = daemon.core();
-            let unknown = || Refusal::Host(HostError::UnknownSession(session_id.clone()));
-            let is_known = core.accounts.knows(&session_id)
-                || daemon.host.session(&session_id).is_ok()
-                || !daemon.cursors(&session_id, 0).await.map_err(|_| unknown())?.cursors.is_empty();
-            match is_known {
-                true if core.accounts.of(&session_id) == channel.account => Ok(()),
-                // A new context gets a session; the id of a session must be that of an existing one.
-                false if !names_session => Ok(()),
-                _ => Err(unknown()),
+            let id = match &context {
+                ContextSession::Named(id) => id,
+                ContextSession::Derived { common, .. } => common,
+            };
+            let is_own = core.accounts.of(id) == channel.account
+                && (core.accounts.knows(id) || daemon.host.session(id).is_ok() || daemon.is_stored(id).await?);
+            match context {
+                ContextSession::Named(id) if is_own => Ok(id),
+                ContextSession::Named(id) => Err(Refusal::UnknownContext(id)),
+                // One of an earlier version.
+                ContextSession::Derived { common, .. } if is_own => Ok(common),
+                // Contexts of other accounts with the same id are not known here.
+                ContextSession::Derived { context_id, .. } => Ok(session_of_account(&channel.account, &context_id)),
             }
         })
     }

@@ -154,7 +154,7 @@ impl ChannelDaemon {
         };
         let session = session.unwrap_or_default();
         let key: ActionKey = (channel.id.clone(), action.action_id.clone());
-        let executed = match self.check(&action).await {
+        let executed = match self.check(channel, &action).await {
             // Until here, nothing has changed.
             Ok(()) => self.execute_new(channel, &action, &session, &key).await,
             Err(error) => Err(error),
@@ -191,12 +191,13 @@ impl ChannelDaemon {
     }
 
     /// Checks the parameters, before the action is recorded.
-    async fn check(&self, action: &Action) -> Result<(), ActionError> {
+    async fn check(&self, channel: &EnrolledChannel, action: &Action) -> Result<(), ActionError> {
         self.host.writes()?;
         match action.kind {
             ActionKind::Open => {
                 new_session(action, &self.mode).map(drop)?;
-                Ok(self.host.accepts()?)
+                self.host.accepts()?;
+                Ok(self.host.has_room(&channel.account)?)
             }
             ActionKind::Prompt => {
                 prompt(action)?;

@@ -74,6 +74,14 @@ impl Peer for ChannelPeer {
         true
     }
 
+    fn account_of(&self, session_id: &str) -> Option<Arc<str>> {
+        Some(self.core.accounts.of(session_id))
+    }
+
+    fn is_attended(&self, session_id: &str) -> bool {
+        self.core.fan_out.readers(session_id) > 0
+    }
+
     fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
         Some(self.in_process.clone())
     }

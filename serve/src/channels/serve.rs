@@ -29,6 +29,9 @@ use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, 
 /// The names that configure the address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
 
+/// The time after which an idle session is closed by default.
+const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+
 /// The timeout for writing the last responses after all sessions are over.
 const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
@@ -79,6 +82,8 @@ pub struct ChannelLimits {
     pub actions_per_second: u32,
     /// The number of requests of a channel at once.
     pub actions_burst: u32,
+    /// The time after which a session without work and without a connection is closed.
+    pub session_idle: Duration,
 }
 
 impl Default for ChannelLimits {
@@ -91,6 +96,7 @@ impl Default for ChannelLimits {
             permission_timeout: None,
             actions_per_second: 50,
             actions_burst: 200,
+            session_idle: SESSION_IDLE,
         }
     }
 }
@@ -191,6 +197,7 @@ async fn run(
         biased;
         code = stopped => code,
         () = daemon.sweep() => 0,
+        never = host.close_idle(limits.session_idle) => match never {},
         never = poll_peers(&daemon, may_ask) => match never {},
         never = listener.take_all(answer) => match never {},
     };

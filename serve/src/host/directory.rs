@@ -1,6 +1,7 @@
 //! [`Host`]: all sessions of a served script.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::fmt;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -10,13 +11,16 @@ use runtime::event_log::SqliteLog;
 use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
+use super::idle::IdleSessions;
 use super::mailbox::Mailbox;
 use super::offer::SessionOffer;
 use super::stored_opening::StoredOpening;
 use super::worker::{SessionOpening, Worker};
 use super::{HostError, NewSession, Peer, ReminderEvent, Served, SessionEvent, SessionHandle};
 use crate::Metrics;
+use crate::count_limit::{KeyedLimit, KeyedPermit};
 use crate::drain::PendingWork;
 use crate::metrics::Exposition;
 use crate::probe::Probed;
@@ -38,6 +42,8 @@ struct HostShared {
     peer: Arc<dyn Peer>,
     /// The store for sessions; `None` if they end with the process.
     store: Option<SessionStore>,
+    /// The limit of the open sessions of each account.
+    accounts: KeyedLimit,
     state: Mutex<HostState>,
 }
 
@@ -53,6 +59,8 @@ struct SessionEntry {
     mailbox: Arc<Mailbox>,
     /// The session's handle; `None` while it is opening.
     handle: Option<SessionHandle>,
+    /// The permit of its account; `None` if sessions have no accounts.
+    _permit: Option<KeyedPermit>,
 }
 
 impl Host {
@@ -79,7 +87,8 @@ impl Host {
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(HostState { workers, sessions: HashMap::new(), is_draining: false });
-        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, state })))
+        let accounts = KeyedLimit::new(served.settings.most_of_account());
+        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, accounts, state })))
     }
 
     /// Locks the state. Code that holds this lock does not panic.
@@ -92,7 +101,7 @@ impl Host {
     /// takes the session.
     ///
     /// # Errors
-    /// The id is taken, too many are open, the host is stopping, or the top level fails.
+    /// The id is taken, too many are open, also of its account, the host is stopping, or the top level fails.
     pub async fn open(&self, new: NewSession) -> Result<SessionHandle, HostError> {
         let kept = self.0.store.clone().map(StoredOpening::New);
         self.begin(new, kept).await
@@ -108,13 +117,18 @@ impl Host {
             if state.sessions.contains_key(&id) {
                 return Err(HostError::Exists(id));
             }
+            // The limit of its own account first: that is for its client to change.
+            let permit = match self.0.peer.account_of(&id) {
+                Some(account) => Some(self.0.accounts.take(&account).ok_or_else(|| self.account_full())?),
+                None => None,
+            };
             if state.sessions.len() >= self.0.served.settings.sessions {
                 return Err(HostError::Full(state.sessions.len()));
             }
             let best = state.workers.iter().min_by_key(|worker| (worker.is_held_up(late), worker.load()));
             let offer =
                 best.ok_or(HostError::Stopping)?.open(SessionOpening { new, kept, mailbox: mailbox.clone(), answer });
-            state.sessions.insert(id.clone(), SessionEntry { mailbox: mailbox.clone(), handle: None });
+            state.sessions.insert(id.clone(), SessionEntry { mailbox: mailbox.clone(), handle: None, _permit: permit });
             offer
         };
         // Closes the session also if the caller drops this future.
@@ -139,6 +153,22 @@ impl Host {
         self.0.served.metrics.sessions.add();
         unopened.keep();
         Ok(handle)
+    }
+
+    /// Checks whether a session of an account can be opened now.
+    ///
+    /// # Errors
+    /// Too many are open.
+    pub(crate) fn has_room(&self, account: &str) -> Result<(), HostError> {
+        if !self.0.accounts.has_room(account) {
+            return Err(self.account_full());
+        }
+        let open = self.lock().sessions.len();
+        if open >= self.0.served.settings.sessions { Err(HostError::Full(open)) } else { Ok(()) }
+    }
+
+    fn account_full(&self) -> HostError {
+        HostError::AccountFull(self.0.accounts.most())
     }
 
     /// Offers a session to all workers, after the chosen one did not take it in time. The first that is free takes it;
@@ -179,10 +209,69 @@ impl Host {
         let found = self.lock().sessions.get(id).map(|entry| entry.mailbox.clone());
         let mailbox = found.ok_or_else(|| HostError::UnknownSession(id.into()))?;
         mailbox.close();
-        mailbox.is_over().await;
-        stored::let_go(&mailbox).await;
-        self.forget(&mailbox);
+        self.end(&mailbox).await;
         Ok(())
+    }
+
+    /// Waits for the end of a session that closes, and forgets it.
+    pub(super) async fn end(&self, mailbox: &Arc<Mailbox>) {
+        mailbox.is_over().await;
+        stored::let_go(mailbox).await;
+        self.forget(mailbox);
+    }
+
+    /// Returns an open session, and counts that as a use, so that it is not closed as idle now. If the session is about
+    /// to end, waits for the end, after which it can be loaded again.
+    ///
+    /// # Errors
+    /// The session is not open.
+    pub(crate) async fn awake(&self, id: &str) -> Result<SessionHandle, HostError> {
+        let handle = self.session(id)?;
+        if handle.keep_awake() {
+            return Ok(handle);
+        }
+        self.end(handle.mailbox()).await;
+        Err(HostError::UnknownSession(id.into()))
+    }
+
+    /// Closes the sessions that have been idle for `limit`: without a prompt, a question, a background task of the
+    /// script and an attached client. Never returns.
+    pub(crate) async fn close_idle(&self, limit: Duration) -> Infallible {
+        let mut idle = IdleSessions::new(limit);
+        loop {
+            tokio::time::sleep(idle.pause()).await;
+            for mailbox in self.begin_to_close_idle(&mut idle, Instant::now()) {
+                let host = self.clone();
+                tokio::spawn(async move { host.end(&mailbox).await });
+            }
+        }
+    }
+
+    /// Begins to close the sessions that have been idle for long at the time `now`, and returns them.
+    pub(super) fn begin_to_close_idle(&self, idle: &mut IdleSessions, now: Instant) -> Vec<Arc<Mailbox>> {
+        if self.writes().is_err() {
+            // The end of a session could not be recorded.
+            return Vec::new();
+        }
+        let open: Vec<SessionHandle> = self.sessions();
+        let quiet = open.iter().filter_map(|handle| {
+            let mailbox = handle.mailbox();
+            let unused = mailbox.unused_since();
+            if self.0.peer.is_attended(mailbox.id()) {
+                // The time begins when the last client has left.
+                mailbox.keep_awake();
+                return None;
+            }
+            // Without a log, what waits for the next turn would be lost.
+            let has_injections = self.0.store.is_none() && handle.inbox().is_ok_and(|inbox| inbox.depth() > 0);
+            if has_injections { None } else { Some((mailbox.id().clone(), unused?)) }
+        });
+        let due = idle.look(quiet.collect(), now);
+        let closing = open
+            .iter()
+            .map(SessionHandle::mailbox)
+            .filter(|mailbox| due.get(mailbox.id()).is_some_and(|used| mailbox.close_unused(*used)));
+        closing.cloned().collect()
     }
 
     /// Cancels the work of all sessions, and waits a little over two seconds for their clean-up. No session can be
@@ -198,9 +287,7 @@ impl Host {
         }
         let all = async {
             for mailbox in &open {
-                mailbox.is_over().await;
-                stored::let_go(mailbox).await;
-                self.forget(mailbox);
+                self.end(mailbox).await;
             }
             for worker in workers {
                 worker.ended().await;

@@ -66,6 +66,12 @@ pub enum HostError {
     /// The maximum number of sessions is open.
     #[error("too many sessions: {0} are open, which is the limit; close one")]
     Full(usize),
+    /// The account of the session has its maximum number of sessions open.
+    #[error(
+        "too many sessions: the account has {0} open, which is its limit; close one, or wait until an idle one is \
+        closed"
+    )]
+    AccountFull(usize),
     /// The host is stopping or draining.
     #[error("the server is stopping")]
     Stopping,

@@ -78,6 +78,10 @@ impl SessionHandle {
         *self.0.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
+    pub(super) fn mailbox(&self) -> &Arc<Mailbox> {
+        &self.0.mailbox
+    }
+
     pub(super) fn journal(&self) -> Option<Arc<SessionJournal>> {
         self.0.mailbox.journal().cloned()
     }
@@ -86,6 +90,11 @@ impl SessionHandle {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.0.mailbox.is_busy()
+    }
+
+    /// Counts a use of the session, so that it is not closed as idle now. Returns false if it is about to end.
+    pub(crate) fn keep_awake(&self) -> bool {
+        self.0.mailbox.keep_awake()
     }
 
     /// Runs the script's pipeline, and waits for its end. Dropping the future does not stop it; use

@@ -5,11 +5,12 @@ mod state;
 mod tests;
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::Selector;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, OnceCell, oneshot, watch};
 
 use crate::store::SessionJournal;
 
@@ -44,13 +45,27 @@ pub(super) struct Mailbox {
     journal: OnceLock<Arc<SessionJournal>>,
     inside: Mutex<MailboxContents>,
     changed: Notify,
+    /// Whether background tasks of the script run beside its prompts.
+    works_beside: AtomicBool,
     /// Whether the session is over.
     over: watch::Sender<bool>,
+    /// Set once the session is released, so that it is released once.
+    released: OnceCell<()>,
+}
+
+/// The number of the last use of any session.
+static LAST_USE: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of a new use.
+fn next_use() -> u64 {
+    LAST_USE.fetch_add(1, Ordering::Relaxed)
 }
 
 #[derive(Default)]
 struct MailboxContents {
     state: MailboxState<PendingPrompt>,
+    /// The number of the last use of the session.
+    used: u64,
     /// The end of a prompt whose question got no answer.
     unheard: Option<EndedPrompt>,
     /// Pending requests for inherited reminders.
@@ -71,8 +86,9 @@ impl MailboxContents {
 
 impl Mailbox {
     pub(super) fn new(id: Arc<str>) -> Arc<Mailbox> {
-        let (journal, inside, changed, over) = Default::default();
-        Arc::new(Mailbox { id, journal, inside, changed, over })
+        let inside = Mutex::new(MailboxContents { used: next_use(), ..MailboxContents::default() });
+        let (journal, changed, works_beside, over, released) = Default::default();
+        Arc::new(Mailbox { id, journal, inside, changed, works_beside, over, released })
     }
 
     pub(super) fn id(&self) -> &Arc<str> {
@@ -96,7 +112,11 @@ impl Mailbox {
 
     /// Changes the state, and wakes all waiting tasks to check it, so that none can miss a change.
     fn change<T>(&self, change: impl FnOnce(&mut MailboxState<PendingPrompt>) -> T) -> T {
-        let changed = change(&mut self.lock().state);
+        let changed = {
+            let mut inside = self.lock();
+            inside.used = next_use();
+            change(&mut inside.state)
+        };
         self.changed.notify_waiters();
         changed
     }
@@ -191,6 +211,43 @@ impl Mailbox {
         self.lock().state.is_busy()
     }
 
+    /// Counts a use. Returns false if the session is about to end.
+    pub(super) fn keep_awake(&self) -> bool {
+        let mut inside = self.lock();
+        inside.used = next_use();
+        !inside.state.is_closing()
+    }
+
+    /// Returns the number of the last use if the session has no work: no prompt, question, clean-up, or background task
+    /// of the script.
+    pub(super) fn unused_since(&self) -> Option<u64> {
+        self.unused(&self.lock())
+    }
+
+    fn unused(&self, inside: &MailboxContents) -> Option<u64> {
+        let has_work =
+            !inside.state.is_idle() || inside.state.is_closing() || self.works_beside.load(Ordering::Relaxed);
+        (!has_work).then_some(inside.used)
+    }
+
+    /// Ends the session if it has no work and was not used since the use with this number. Returns whether it ends.
+    pub(super) fn close_unused(&self, used: u64) -> bool {
+        {
+            let mut inside = self.lock();
+            if self.unused(&inside) != Some(used) {
+                return false;
+            }
+            inside.state.close();
+        }
+        self.changed.notify_waiters();
+        true
+    }
+
+    /// Releases the session, which is over, unless this was done.
+    pub(super) async fn release(&self, release: impl Future<Output = ()>) {
+        self.released.get_or_init(|| release).await;
+    }
+
     /// Waits until the session is idle or over.
     pub(super) async fn idle(&self) {
         self.wait(|state| state.is_idle().then_some(())).await;
@@ -211,6 +268,11 @@ impl Mailbox {
 
 /// Methods for the worker of the session.
 impl Mailbox {
+    /// Records whether background tasks of the script run beside its prompts.
+    pub(super) fn works_beside(&self, works: bool) {
+        self.works_beside.store(works, Ordering::Relaxed);
+    }
+
     /// Waits for the next prompt; `None` if the session must end.
     pub(super) async fn next(&self) -> Option<PendingPrompt> {
         let next = self.wait(MailboxState::take).await;

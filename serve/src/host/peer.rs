@@ -29,6 +29,16 @@ pub trait Peer: Send + Sync {
         false
     }
 
+    /// Returns the account of a session, whose open sessions are limited; `None` if sessions have no accounts.
+    fn account_of(&self, _session_id: &str) -> Option<Arc<str>> {
+        None
+    }
+
+    /// Returns whether a client is attached to a session, which is not idle then.
+    fn is_attended(&self, _session_id: &str) -> bool {
+        false
+    }
+
     /// Returns the daemon to which scripts can open channels; `None` if the sessions have a single client.
     fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
         None

@@ -7,6 +7,7 @@ use runtime::event_log::{RecordObserver, SqliteLog};
 use stdlib::{RunOptions, SourceRef};
 
 use crate::Metrics;
+use crate::count_limit::share_of_one;
 
 /// The script to serve and its settings.
 #[derive(Clone)]
@@ -38,6 +39,9 @@ pub struct HostSettings {
     pub workers: usize,
     /// The maximum number of open sessions.
     pub sessions: usize,
+    /// The maximum number of open sessions of one account, on servers whose sessions have accounts; by default half of
+    /// all sessions.
+    pub account_sessions: Option<usize>,
     /// The time after which a worker that has not taken a session counts as blocked by plain code.
     pub late: Duration,
 }
@@ -49,6 +53,11 @@ impl HostSettings {
     const SESSIONS: usize = 10_000;
     /// The default for [`HostSettings::late`].
     const LATE: Duration = Duration::from_millis(50);
+
+    /// Returns the maximum number of open sessions of one account.
+    pub(super) fn most_of_account(&self) -> usize {
+        self.account_sessions.unwrap_or_else(|| share_of_one(self.sessions))
+    }
 }
 
 impl Default for HostSettings {
@@ -57,6 +66,7 @@ impl Default for HostSettings {
         HostSettings {
             workers: cores.min(HostSettings::WORKERS),
             sessions: HostSettings::SESSIONS,
+            account_sessions: None,
             late: HostSettings::LATE,
         }
     }

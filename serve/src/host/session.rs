@@ -1,6 +1,7 @@
 //! The lifecycle of a session on its worker.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +55,7 @@ pub(super) async fn live(open: SessionOpening, served: Served, peer: Arc<dyn Pee
     // If the caller has dropped the receiver, it has also closed the mailbox, and the session ends.
     let _ = answer.send(Ok(SessionHandle::new(new, mode, inbox, mailbox.clone())));
     let _giving = SideRequests::new(&session, &mailbox);
-    while let Some(asked) = session.hosted.beside(mailbox.next()).await {
+    while let Some(asked) = session.next(&mailbox).await {
         session.prompt(asked).await;
     }
     session.end().await;
@@ -150,6 +151,17 @@ impl HostedSession {
         })
     }
 
+    /// Waits for the next prompt, while background tasks of the script run; `None` if the session must end.
+    async fn next(&self, mailbox: &Mailbox) -> Option<PendingPrompt> {
+        let mut next = pin!(self.hosted.beside(mailbox.next()));
+        poll_fn(|cx| {
+            let polled = next.as_mut().poll(cx);
+            mailbox.works_beside(self.hosted.works_beside());
+            polled
+        })
+        .await
+    }
+
     /// Runs the pipeline. A question of the script ends the prompt, and the next prompt continues the run.
     async fn prompt(&self, asked: PendingPrompt) {
         let PendingPrompt { prompt, answer } = asked;
@@ -220,6 +232,8 @@ impl HostedSession {
         };
         self.shown.settle();
         let ended = self.kept(self.ended(came)).await;
+        // Before the session can be seen to be idle.
+        self.mailbox.works_beside(self.hosted.works_beside());
         let late = self.mailbox.ended().map(|late| late.answer);
         match answer.or(late) {
             Some(answer) => tell(Some(answer), ended),

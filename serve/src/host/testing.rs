@@ -1,7 +1,7 @@
 //! A peer for tests, and hosts that serve a script to it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use runtime::event_log::SqliteLog;
@@ -30,6 +30,7 @@ pub(crate) const BLOCKS: &str = "blocks";
 pub(crate) struct Watcher {
     shown: Mutex<Vec<(Arc<str>, SessionEvent)>>,
     rooms: AtomicUsize,
+    attends: AtomicBool,
     over: Mutex<Vec<Arc<str>>>,
     gate: ThreadGate,
     asked: Mutex<Vec<PermissionQuestion>>,
@@ -73,6 +74,11 @@ impl Watcher {
     /// Returns whether the end of a session was reported.
     pub(super) fn is_over(&self, id: &str) -> bool {
         self.over.lock().unwrap().iter().any(|over| over.as_ref() == id)
+    }
+
+    /// Sets whether it is attached to all sessions.
+    pub(super) fn attend(&self, attends: bool) {
+        self.attends.store(attends, Ordering::Relaxed);
     }
 
     /// Returns all questions.
@@ -125,6 +131,15 @@ impl Peer for Watcher {
                 std::future::pending::<()>().await;
             }
         })
+    }
+
+    /// The account of the session `a/1` is `a`.
+    fn account_of(&self, session_id: &str) -> Option<Arc<str>> {
+        session_id.split_once('/').map(|(account, _)| account.into())
+    }
+
+    fn is_attended(&self, _: &str) -> bool {
+        self.attends.load(Ordering::Relaxed)
     }
 
     fn over(&self, session_id: &Arc<str>) {

@@ -5,6 +5,7 @@ mod cancel;
 mod counts;
 mod folder;
 mod inbox;
+mod limits;
 mod permission;
 mod prompt;
 mod sessions;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::Write as _;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,12 +58,18 @@ pub(crate) struct FullBody {
 pub(crate) struct HttpConnection {
     closing: Arc<Notify>,
     batched: BatchSwitch,
+    client: Option<IpAddr>,
 }
 
 impl HttpConnection {
     /// Closes the connection, also if its client does not read.
     pub(crate) fn close(&self) {
         self.closing.notify_one();
+    }
+
+    /// Returns the address of the client.
+    pub(crate) fn client(&self) -> Option<IpAddr> {
+        self.client
     }
 
     /// Writes small pieces together with those of other connections, until the next request: for events that go to many
@@ -94,7 +101,7 @@ impl HttpListener {
     {
         loop {
             match self.listener.accept().await {
-                Ok((stream, _)) => self.take(stream, &answer),
+                Ok((stream, client)) => self.take(stream, client.ip(), &answer),
                 Err(error) => {
                     let cause = error.kind().to_string();
                     report(FailedOperation::Accept, &cause, format_args!("cannot accept an HTTP connection: {error}"));
@@ -104,7 +111,7 @@ impl HttpListener {
         }
     }
 
-    fn take<A, F>(&self, stream: TcpStream, answer: &A)
+    fn take<A, F>(&self, stream: TcpStream, client: IpAddr, answer: &A)
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
@@ -118,7 +125,7 @@ impl HttpListener {
             return;
         };
         let _ = stream.set_nodelay(true);
-        let connection = HttpConnection::default();
+        let connection = HttpConnection { client: Some(client), ..HttpConnection::default() };
         let stream = BatchedStream::new(stream, self.batch.clone(), connection.batched.clone());
         tokio::spawn(carry(stream, connection, answer.clone(), permit, self.ending.subscribe()));
     }

@@ -166,7 +166,7 @@ async fn answered(
 fn failed_host(name: &str, error: &HostError) -> CallError {
     CallError::Failed(match error {
         HostError::Failed(failure) => message(name, failure),
-        HostError::Full(_) | HostError::Stopping => error.to_string(),
+        HostError::Full(_) | HostError::AccountFull(_) | HostError::Stopping => error.to_string(),
         other => {
             tracing::error!(function = name, "the call failed: {other}");
             format!("`{name}` failed")

@@ -81,6 +81,13 @@ pub(super) struct ClientSession {
     pub(super) id: Arc<str>,
     pub(super) capabilities: Data,
     state: Mutex<SessionState>,
+    /// Shared by the requests and tasks of the session that run.
+    work: Arc<()>,
+}
+
+/// A request or task of a session, which does not end meanwhile because it is idle. Dropping it ends the work.
+pub(super) struct SessionWork {
+    _shared: Arc<()>,
 }
 
 #[derive(Default)]
@@ -98,7 +105,17 @@ struct SessionState {
 impl ClientSession {
     pub(super) fn new(capabilities: Data) -> ClientSession {
         let id = uuid::Uuid::new_v4().simple().to_string().into();
-        ClientSession { id, capabilities, state: Mutex::default() }
+        ClientSession { id, capabilities, state: Mutex::default(), work: Arc::default() }
+    }
+
+    /// Begins a request or task of the session.
+    pub(super) fn begin_work(&self) -> SessionWork {
+        SessionWork { _shared: self.work.clone() }
+    }
+
+    /// Returns whether requests or tasks of the session run.
+    pub(super) fn is_at_work(&self) -> bool {
+        Arc::strong_count(&self.work) > 1
     }
 
     /// Locks the state. Code that holds this lock does not panic.

@@ -1,10 +1,10 @@
 //! Streamable HTTP: each request is a POST, answered by JSON or by server-sent events.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
@@ -18,14 +18,17 @@ use jsonrpc::{Answer, Id, Message, code};
 use mcp::{Era, LEGACY_VERSIONS, STATELESS};
 use runtime::data::Data;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::client::{ClientSession, McpClient, MessageSender, WAITING};
 use super::fault::{HEADER_MISMATCH, McpFault, shortened};
 use super::serve::McpLimits;
 use super::server::{McpServer, era_of, unsupported};
+use super::sessions::{McpSessions, SessionRefusal};
 use super::stdio::{RULES, malformed, refused};
+use crate::count_limit::share_of_one;
 use crate::http::body::{self, BodyError};
-use crate::http::{AccessError, FullBody, GuardError, RequestGuard, Token, challenge};
+use crate::http::{AccessError, FullBody, GuardError, HttpConnection, RequestGuard, Token, challenge};
 use crate::probe::{self, HEALTH, METRICS, READY};
 
 /// The paths for requests.
@@ -34,8 +37,6 @@ const PATHS: [&str; 2] = ["/mcp", "/"];
 const BODY: Duration = Duration::from_secs(10);
 /// The pause after which a stream shows that it is alive.
 const PING: Duration = Duration::from_secs(15);
-/// The time after which a session without requests may be replaced by a new one.
-const IDLE: Duration = Duration::from_secs(30 * 60);
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -44,16 +45,13 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The header that tells proxies not to buffer events.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The sessions by their ids, each with the time of its last request.
-type OpenSessions = HashMap<Arc<str>, (Arc<ClientSession>, Instant)>;
-
 /// The state shared by all requests.
 pub(super) struct McpHttpState {
     server: Arc<McpServer>,
     guard: RequestGuard,
     token: Option<Token>,
     bounds: McpLimits,
-    sessions: Mutex<OpenSessions>,
+    sessions: McpSessions,
 }
 
 impl McpHttpState {
@@ -63,22 +61,9 @@ impl McpHttpState {
         token: Option<Token>,
         bounds: McpLimits,
     ) -> McpHttpState {
-        McpHttpState { server, guard, token, bounds, sessions: Mutex::default() }
-    }
-
-    /// Adds a session, in place of one that has been idle for long if there are too many.
-    fn open(&self, session: ClientSession) -> Result<Arc<ClientSession>, McpFault> {
-        let session = Arc::new(session);
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if sessions.len() >= self.bounds.sessions {
-            sessions.retain(|_, (_, used)| used.elapsed() < IDLE);
-        }
-        if sessions.len() >= self.bounds.sessions {
-            let message = format!("too many sessions: {} are open, which is the limit", sessions.len());
-            return Err(McpFault::new(super::fault::UNAVAILABLE, message));
-        }
-        sessions.insert(session.id.clone(), (session.clone(), Instant::now()));
-        Ok(session)
+        let of_peer = bounds.peer_sessions.unwrap_or_else(|| share_of_one(bounds.sessions));
+        let sessions = McpSessions::new(bounds.sessions, of_peer, bounds.session_idle);
+        McpHttpState { server, guard, token, bounds, sessions }
     }
 
     fn session(&self, headers: &HeaderMap) -> Result<Arc<ClientSession>, (StatusCode, McpFault)> {
@@ -86,17 +71,11 @@ impl McpHttpState {
             let message = "missing `Mcp-Session-Id`: begin with `initialize`, or describe the request in `_meta`";
             return Err((StatusCode::BAD_REQUEST, McpFault::new(code::INVALID_REQUEST, message)));
         };
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        match id.to_str().ok().and_then(|id| sessions.get_mut(id)) {
-            Some((session, used)) => {
-                *used = Instant::now();
-                Ok(session.clone())
-            }
-            None => Err((
-                StatusCode::NOT_FOUND,
-                McpFault::new(code::INVALID_REQUEST, "session not found: begin with `initialize`"),
-            )),
-        }
+        let found = id.to_str().ok().and_then(|id| self.sessions.find(id, Instant::now()));
+        found.ok_or_else(|| {
+            let message = "session not found: it has ended, or its id is wrong; begin with `initialize`";
+            (StatusCode::NOT_FOUND, McpFault::new(code::INVALID_REQUEST, message))
+        })
     }
 }
 
@@ -107,6 +86,11 @@ pub(super) struct RequestAnswerer(Arc<McpHttpState>);
 impl RequestAnswerer {
     pub(super) fn new(state: McpHttpState) -> RequestAnswerer {
         RequestAnswerer(Arc::new(state))
+    }
+
+    /// Ends idle sessions. Never returns.
+    pub(super) async fn end_idle_sessions(&self) -> Infallible {
+        self.0.sessions.sweep().await
     }
 
     /// Responds to a request.
@@ -165,8 +149,7 @@ impl McpHttpState {
     fn delete(&self, headers: &HeaderMap) -> Response<Body> {
         match self.session(headers) {
             Ok(session) => {
-                self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&session.id);
-                session.end();
+                self.sessions.end(&session);
                 empty(StatusCode::NO_CONTENT)
             }
             Err((status, fault)) => refusal(status, &Id::null(), &fault),
@@ -222,7 +205,8 @@ impl McpHttpState {
         let params = request.params.unwrap_or_default();
         // A request over HTTP is cancelled by the end of its connection.
         let Some(id) = request.id else { return empty(StatusCode::ACCEPTED) };
-        match self.begin(&head.headers, &request.method, &params) {
+        let client = head.extensions.get::<HttpConnection>().and_then(HttpConnection::client);
+        match self.begin(&head.headers, client, &request.method, &params) {
             Err((status, fault)) => refusal(status, &id, &fault),
             Ok(Begun::Initialized(session, result)) => {
                 let mut response = json(StatusCode::OK, jsonrpc::result(&id, &result));
@@ -236,7 +220,13 @@ impl McpHttpState {
     }
 
     /// Checks the headers of a request, and finds its session.
-    fn begin(&self, headers: &HeaderMap, method: &str, params: &Data) -> Result<Begun, (StatusCode, McpFault)> {
+    fn begin(
+        &self,
+        headers: &HeaderMap,
+        client: Option<IpAddr>,
+        method: &str,
+        params: &Data,
+    ) -> Result<Begun, (StatusCode, McpFault)> {
         let bad = |fault: McpFault| (StatusCode::BAD_REQUEST, fault);
         let said = headers.get(VERSION).map(|value| value.to_str().unwrap_or("?"));
         let is_stateless = era_of(method, params) == Era::Stateless || said == Some(STATELESS);
@@ -249,7 +239,7 @@ impl McpHttpState {
         }
         if method == "initialize" {
             let (session, result) = self.server.initialize(params).map_err(bad)?;
-            let session = self.open(session).map_err(|fault| (StatusCode::SERVICE_UNAVAILABLE, fault))?;
+            let session = self.sessions.open(session, client, Instant::now()).map_err(|error| no_session(&error))?;
             return Ok(Begun::Initialized(session, result));
         }
         self.session(headers).map(|session| Begun::Request(Some(session)))
@@ -274,8 +264,12 @@ impl McpHttpState {
             None => McpClient::stateless(request_id, &params, outbox),
         };
         let era = client.era;
+        let at_work = client.session.as_ref().map(|session| session.begin_work());
         let server = self.server.clone();
-        let mut work: Work = Box::pin(async move { server.answer(&method, &params, &client).await });
+        let mut work: Work = Box::pin(async move {
+            let _at_work = at_work;
+            server.answer(&method, &params, &client).await
+        });
         if kept.is_empty() {
             let first = tokio::select! {
                 biased;
@@ -303,6 +297,15 @@ impl McpHttpState {
         }
         of_events(events(kept, id, work, waiting))
     }
+}
+
+/// Returns the error for a client that gets no session.
+fn no_session(error: &SessionRefusal) -> (StatusCode, McpFault) {
+    let (status, reason) = match error {
+        SessionRefusal::Full(_) => (StatusCode::SERVICE_UNAVAILABLE, "sessions_full"),
+        SessionRefusal::PeerFull(_) => (StatusCode::TOO_MANY_REQUESTS, "peer_sessions_full"),
+    };
+    (status, McpFault::new(super::fault::UNAVAILABLE, error.to_string()).with("reason", reason))
 }
 
 enum Begun {

@@ -57,13 +57,25 @@ pub struct McpLimits {
     pub calls: u32,
     /// The maximum number of sessions over HTTP.
     pub sessions: usize,
+    /// The maximum number of sessions over HTTP of one IP address; by default half of all.
+    pub peer_sessions: Option<usize>,
+    /// The time after which a session over HTTP without requests ends.
+    pub session_idle: Duration,
     /// The maximum number of tasks that are kept.
     pub tasks: usize,
 }
 
 impl Default for McpLimits {
     fn default() -> McpLimits {
-        McpLimits { body: 4 * 1024 * 1024, connections: 1024, calls: 256, sessions: 10_000, tasks: 1000 }
+        McpLimits {
+            body: 4 * 1024 * 1024,
+            connections: 1024,
+            calls: 256,
+            sessions: 10_000,
+            peer_sessions: None,
+            session_idle: Duration::from_secs(30 * 60),
+            tasks: 1000,
+        }
     }
 }
 
@@ -177,10 +189,12 @@ pub fn serve_http<S: Future<Output = i32>>(
         let listener = HttpListener::new(listener, settings.bounds.connections, full);
         let answerer = RequestAnswerer::new(state);
         ready(&format!("http://{bound}/mcp"));
+        let sweeper = answerer.clone();
         let answer = move |request| answerer.clone().answer(request);
         let code = tokio::select! {
             biased;
             code = drained(&server, stop(), settings.drain) => code,
+            never = sweeper.end_idle_sessions() => match never {},
             never = listener.take_all(answer) => match never {},
         };
         let ending = listener.close();

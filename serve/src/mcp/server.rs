@@ -238,7 +238,11 @@ impl McpServer {
             }
         };
         let tool = tool.clone();
-        let convert = move |ended| to_result(&tool, ended);
+        let work = client.session.as_ref().map(|session| session.begin_work());
+        let convert = move |ended| {
+            drop(work);
+            to_result(&tool, ended)
+        };
         let task = self.tasks.begin(running, feed, owner, task.get("ttl"), convert)?;
         let state = task.to_data(client.era);
         Ok(match client.era {

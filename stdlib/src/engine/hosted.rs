@@ -244,6 +244,12 @@ impl Hosted {
         run_beside(&self.engine.isolate, STEPS, work).await
     }
 
+    /// Returns whether background tasks of the script run.
+    #[must_use]
+    pub fn works_beside(&self) -> bool {
+        self.engine.isolate.is_busy()
+    }
+
     /// Cancels what is left at work, and waits until it has cleaned up; the log would survive then.
     pub async fn close(self) -> Vec<Diagnostic> {
         let (isolate, context) = (&self.engine.isolate, self.engine.context());

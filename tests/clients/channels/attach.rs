@@ -3,7 +3,12 @@
 use super::acp_client::AcpClient;
 use super::daemon::DaemonFolder;
 use serde_json::json;
+use std::net::TcpListener;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tokio_tungstenite::tungstenite;
 
 #[test]
 fn an_editor_joins_a_daemon_and_another_one_sees_the_same() {
@@ -122,4 +127,33 @@ fn an_editor_that_was_away_is_asked_the_open_question_and_its_answer_counts() {
     second.decide(&again, "allow_once");
     second.event("turn.completed", |_| true);
     assert_eq!(folder.records("channel.permission").len(), 1);
+}
+
+#[test]
+fn an_editor_asks_a_daemon_that_hangs_up_less_and_less_often() {
+    let folder = DaemonFolder::new("attach-hangs-up");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let connections = Arc::<AtomicUsize>::default();
+    let counted = connections.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::Relaxed);
+            // Accepted, and closed.
+            drop(tungstenite::accept(stream.unwrap()));
+        }
+    });
+    let mut command = folder.command();
+    command.args(["attach", &address, "--wait", "3s"]).env("HARN_CHANNEL_SECRET", "hchn_x_0");
+    // The editor is there until the end.
+    let mut attached = command.stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let _input = attached.stdin.take();
+    let ended = attached.wait_with_output().unwrap();
+    let reported = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{reported}");
+    assert!(reported.contains(&format!("no daemon answers at {address}")), "{reported}");
+    // At once, and then after at least 50, 100, 200, 400, 800 and 1600 ms.
+    let connections = connections.load(Ordering::Relaxed);
+    assert!((2..=7).contains(&connections), "{connections}: {reported}");
+    assert!(reported.lines().count() <= 2 * 7 + 3, "{reported}");
 }

@@ -202,10 +202,13 @@ fn a_peer_agent_reaches_the_tasks_and_sessions_of_its_account_only() {
         assert_eq!(theirs.refused("GetTask", json!({"id": task["id"]})).0, -32001);
         assert_eq!(theirs.refused("CancelTask", json!({"id": task["id"]})).0, -32001);
         assert_eq!(theirs.call("ListTasks", json!({}))["tasks"], json!([]));
-        for context in ["ctx", &session] {
-            let more = json!({"contextId": context});
-            assert_eq!(theirs.refused("SendMessage", message(context, "hello", more)).0, -32603, "{context}");
-        }
+        // The context of another account is as unknown as one that does not exist.
+        let [of_ours, of_none] = [&*session, "sess_00000000000000000000000000000000"].map(|context| {
+            let (code, message) =
+                theirs.refused("SendMessage", message(context, "hello", json!({"contextId": context})));
+            (code, message.replace(context, "CONTEXT"))
+        });
+        assert_eq!((of_ours.0, &of_ours), (-32602, &of_none));
         let more = json!({"taskId": task["id"]});
         assert_eq!(theirs.refused("SendMessage", message("m-3", "hello", more)).0, -32001);
         // The ids of another account's messages are unknown as well.
@@ -215,6 +218,18 @@ fn a_peer_agent_reaches_the_tasks_and_sessions_of_its_account_only() {
     };
     check(&theirs);
     assert_eq!(ours.call("ListTasks", json!({}))["tasks"].as_array().unwrap().len(), 1);
+    // Contexts of two accounts with the same name are two contexts.
+    for context in ["ctx", "other"] {
+        let listed = theirs.call("ListTasks", json!({"contextId": context, "pageSize": 1}));
+        assert_eq!((&listed["tasks"], &listed["totalSize"]), (&json!([]), &json!(0)), "{listed}");
+        assert_eq!(listed["nextPageToken"], json!(""), "{listed}");
+        let own = theirs.send(&format!("in-{context}"), "hello", json!({"contextId": context}));
+        assert_eq!((&own["contextId"], state(&own)), (&json!(context), "TASK_STATE_COMPLETED"), "{own}");
+        assert_ne!(session_of(&folder, &own), session);
+    }
+    let again = ours.send("m-4", "again", json!({"contextId": "ctx"}));
+    assert_eq!(session_of(&folder, &again), session);
+    assert_eq!(ours.call("ListTasks", json!({"contextId": "ctx"}))["totalSize"], 2);
     // The log says whose they are, so it is the same after a restart.
     daemon.kill();
     let daemon = folder.start();

@@ -663,6 +663,33 @@ fn http_checks_tokens_origins_headers_and_sizes() {
 }
 
 #[test]
+fn a_session_over_http_ends_when_it_is_idle_and_an_address_has_a_share() {
+    let server = HttpServer::start(SCRIPT, &["--session-idle", "500ms", "--max-peer-sessions", "2"], &[]);
+    let json = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+    let params = json!({"protocolVersion": OLD, "capabilities": {}});
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let begin = || server.send("POST /mcp", json, &initialize);
+    let session = |begun: &str| begun.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).map(str::to_owned);
+    let (mut sessions, mut refused) = (Vec::new(), None);
+    let began = Instant::now();
+    // Until a client that has its share gets another session because an earlier one has ended.
+    while refused.is_none() || sessions.len() < 3 {
+        assert!(began.elapsed() < Duration::from_secs(60), "no session ends");
+        let begun = begin();
+        match session(&begun) {
+            Some(session) => sessions.push(session),
+            None => refused = Some(begun),
+        }
+    }
+    let refused = refused.unwrap();
+    assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("peer_sessions_full"), "{refused}");
+    assert!(refused.contains("your IP address has 2 open"), "{refused}");
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let ended = server.send("POST /mcp", &format!("{json}Mcp-Session-Id: {}\r\n", sessions[0]), ping);
+    assert!(ended.starts_with("HTTP/1.1 404 ") && ended.contains("begin with `initialize`"), "{ended}");
+}
+
+#[test]
 fn a_public_address_needs_a_token() {
     let mut command = Command::new(HARN);
     command.current_dir(root()).args(["serve", "mcp", SCRIPT, "--http", "0.0.0.0:0"]).env_remove("HARN_MCP_TOKEN");

@@ -27,8 +27,9 @@ struct ContextPoolShared {
 
 #[derive(Default)]
 struct ContextPoolState {
+    /// The contexts, by the ids of their sessions.
     contexts: HashMap<Arc<str>, PooledContext>,
-    /// Idle contexts, by the order in which they became idle.
+    /// The sessions of idle contexts, by the order in which they became idle.
     idle: BTreeMap<u64, Arc<str>>,
     /// The number of times that a context became idle.
     count: u64,
@@ -45,7 +46,6 @@ enum PooledContext {
 /// A task's use of a session. Dropping it frees the session for the next task of the context.
 pub(in crate::a2a) struct SessionLease {
     contexts: ContextPool,
-    context_id: Arc<str>,
     session_id: Arc<str>,
     /// Whether the session is the context's own; if not, it ends with the task.
     is_kept: bool,
@@ -72,25 +72,28 @@ impl ContextPool {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a lease for a task: in its context's session, or in a session of its own if that one is busy.
-    pub(in crate::a2a) fn lease(&self, context_id: &Arc<str>, task_id: &str) -> SessionLease {
+    /// Takes a lease for a task: in the session of its context, or in a session of its own if that one is busy.
+    pub(in crate::a2a) fn lease(&self, session_id: &Arc<str>, task_id: &str) -> SessionLease {
         let mut state = self.lock();
-        let waiting = match state.contexts.insert(context_id.clone(), PooledContext::Taken) {
+        let waiting = match state.contexts.insert(session_id.clone(), PooledContext::Taken) {
             None => None,
-            Some(PooledContext::Taken) => return self.alone(context_id, task_id),
+            Some(PooledContext::Taken) => return self.alone(task_id),
             Some(PooledContext::Idle(handle, place)) => {
                 state.idle.remove(&place);
                 Some(handle)
             }
         };
-        let mut lease = self.alone(context_id, task_id);
-        (lease.session_id, lease.is_kept, lease.waiting) = (self.session_of(context_id), true, waiting);
+        let mut lease = self.alone(task_id);
+        (lease.session_id, lease.is_kept, lease.waiting) = (session_id.clone(), true, waiting);
         lease
     }
 
-    /// Returns the id of a context's session. A context of a host whose sessions are shared can name one of them.
-    pub(in crate::a2a) fn session_of(&self, context_id: &Arc<str>) -> Arc<str> {
-        if self.0.shares && is_session(context_id) { context_id.clone() } else { session_id("context", context_id) }
+    /// Returns the session of a context. A context of a host whose sessions are shared can name one of them.
+    pub(in crate::a2a) fn session_of(&self, context_id: &Arc<str>) -> ContextSession {
+        if self.0.shares && is_session(context_id) {
+            return ContextSession::Named(context_id.clone());
+        }
+        ContextSession::Derived { context_id: context_id.clone(), common: session_id("context", context_id) }
     }
 
     /// Returns whether clients of other protocols use the same sessions.
@@ -99,10 +102,9 @@ impl ContextPool {
     }
 
     /// Takes a lease for a task in a session of its own.
-    pub(in crate::a2a) fn alone(&self, context_id: &Arc<str>, task_id: &str) -> SessionLease {
+    pub(in crate::a2a) fn alone(&self, task_id: &str) -> SessionLease {
         SessionLease {
             contexts: self.clone(),
-            context_id: context_id.clone(),
             session_id: session_id("task", task_id),
             is_kept: false,
             waiting: None,
@@ -120,6 +122,34 @@ impl ContextPool {
     }
 }
 
+/// The session of a context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ContextSession {
+    /// The session whose id is that of the context.
+    Named(Arc<str>),
+    /// A session whose id follows from that of the context.
+    Derived {
+        context_id: Arc<str>,
+        /// The id of the session if all callers reach the same tasks.
+        common: Arc<str>,
+    },
+}
+
+impl ContextSession {
+    /// Returns the id of the session if all callers reach the same tasks.
+    pub(in crate::a2a) fn of_all(self) -> Arc<str> {
+        match self {
+            ContextSession::Named(id) | ContextSession::Derived { common: id, .. } => id,
+        }
+    }
+}
+
+/// Returns the id of the session of a context of an account.
+pub(crate) fn session_of_account(account: &str, context_id: &str) -> Arc<str> {
+    // The length separates the two.
+    session_id("account", &format!("{} {account} {context_id}", account.len()))
+}
+
 /// Returns the id of the session of a context, or of a single task. It is derived from `id`, so that any process finds
 /// it on the log, and hashed, because callers choose ids and session ids become file names.
 fn session_id(of: &str, id: &str) -> Arc<str> {
@@ -131,6 +161,11 @@ fn session_id(of: &str, id: &str) -> Arc<str> {
 /// Returns whether an id has the form of a session's id.
 pub(crate) fn is_session(id: &str) -> bool {
     id.strip_prefix("sess_").is_some_and(|hex| hex.len() == 32 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Returns whether a session accepts a task, and counts that as a use. One that was idle for long may be closing.
+fn is_usable(handle: &SessionHandle) -> bool {
+    handle.inbox().is_ok() && handle.keep_awake()
 }
 
 impl SessionLease {
@@ -147,11 +182,11 @@ impl SessionLease {
     /// Closes an old session with this id if a new one must be opened. If it does not stop in time,
     /// [`SessionLease::open`] fails.
     pub(in crate::a2a) async fn make_way(&mut self) {
-        self.waiting = self.waiting.take().filter(|handle| handle.inbox().is_ok());
+        self.waiting = self.waiting.take().filter(is_usable);
         if self.waiting.is_none() && self.is_kept && self.contexts.0.shares {
             // A client of another protocol may have opened it, or loaded it.
             let open = self.contexts.0.host.session(&self.session_id).ok();
-            self.waiting = open.filter(|handle| handle.inbox().is_ok());
+            self.waiting = open.filter(is_usable);
         }
         if self.waiting.is_none() {
             self.is_at_work = true;
@@ -202,8 +237,7 @@ impl SessionLease {
 impl Drop for SessionLease {
     fn drop(&mut self) {
         if self.is_at_work {
-            let context_id = self.is_kept.then(|| self.context_id.clone());
-            return self.contexts.close(self.session_id.clone(), context_id);
+            return self.contexts.close(self.session_id.clone(), self.is_kept);
         }
         let mut closing = Vec::new();
         let mut handle = self.handle.take().or(self.waiting.take());
@@ -211,24 +245,24 @@ impl Drop for SessionLease {
             closing.extend(handle.take().map(|handle| handle.id().clone()));
         }
         if self.is_kept {
-            closing.extend(self.contexts.lock().free(&self.context_id, handle, self.contexts.0.idle));
+            closing.extend(self.contexts.lock().free(&self.session_id, handle, self.contexts.0.idle));
         }
         for id in closing {
-            self.contexts.close(id, None);
+            self.contexts.close(id, false);
         }
     }
 }
 
 impl ContextPool {
-    /// Closes a session in the background, then frees its context if it was the context's own session.
-    fn close(&self, session_id: Arc<str>, context_id: Option<Arc<str>>) {
+    /// Closes a session in the background, then frees its context if it is the session of one.
+    fn close(&self, session_id: Arc<str>, is_kept: bool) {
         let contexts = self.clone();
         // Without a runtime the process is ending, and the sessions with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let _ = contexts.0.host.close(&session_id).await;
-            if let Some(context_id) = context_id {
-                contexts.lock().contexts.remove(&context_id);
+            if is_kept {
+                contexts.lock().contexts.remove(&session_id);
             }
         });
     }
@@ -236,14 +270,14 @@ impl ContextPool {
 
 impl ContextPoolState {
     /// Frees a context's session. Returns the idle sessions beyond the limit.
-    fn free(&mut self, context_id: &Arc<str>, handle: Option<SessionHandle>, most: usize) -> Vec<Arc<str>> {
+    fn free(&mut self, session_id: &Arc<str>, handle: Option<SessionHandle>, most: usize) -> Vec<Arc<str>> {
         match handle.filter(|handle| handle.inbox().is_ok()) {
             Some(handle) => {
                 self.count += 1;
-                self.idle.insert(self.count, context_id.clone());
-                self.contexts.insert(context_id.clone(), PooledContext::Idle(handle, self.count));
+                self.idle.insert(self.count, session_id.clone());
+                self.contexts.insert(session_id.clone(), PooledContext::Idle(handle, self.count));
             }
-            None => drop(self.contexts.remove(context_id)),
+            None => drop(self.contexts.remove(session_id)),
         }
         let mut closing = Vec::new();
         while self.idle.len() > most {

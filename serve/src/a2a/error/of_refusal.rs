@@ -47,6 +47,10 @@ impl From<Refusal> for RpcError {
                     .field("message.contextId")
                     .with("taskId", &task_id)
             }
+            Refusal::UnknownContext(context_id) => {
+                let message = format!("context `{}` not found", shortened(&context_id));
+                RpcError::new(code::PARAMS, A2aCode::Params, message).field("message.contextId")
+            }
             Refusal::MediaType { part, media_type } => {
                 let message = format!("the agent does not support the media type `{}`", shortened(&media_type));
                 let fault = RpcError::new(code::CONTENT_TYPE, A2aCode::MediaType, message);
@@ -134,6 +138,9 @@ fn of_host(error: &HostError) -> RpcError {
     match error {
         HostError::Failed(failure) => RpcError::new(code::INTERNAL, failure.code, message),
         HostError::Full(_) => RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("sessions_full"),
+        HostError::AccountFull(_) => {
+            RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("account_sessions_full")
+        }
         HostError::Stopping => RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("stopping"),
         HostError::Store(error) => {
             let message = format!("{message}; {}", error.help());

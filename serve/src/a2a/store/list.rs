@@ -31,10 +31,15 @@ impl TaskStore {
     /// # Errors
     /// The page token is invalid, or the log cannot be read.
     pub fn page(&self, asked: &ListTasks) -> Result<TaskPage, StoreError> {
+        self.page_of(asked, &|_| true)
+    }
+
+    /// Returns a page of the tasks that the caller sees, like [`TaskStore::page`]. It tells nothing of the others.
+    pub(super) fn page_of(&self, asked: &ListTasks, sees: &dyn Fn(&str) -> bool) -> Result<TaskPage, StoreError> {
         let wanted = {
             let mut index = self.index();
             index.refresh(self.0.store.log())?;
-            wanted(&index, asked)?
+            wanted(&index, asked, sees)?
         };
         let (mut page, mut has_more, mut last) = (PageBuilder::default(), wanted.has_more, None);
         for (cursor, id, row) in wanted.tasks {
@@ -65,17 +70,22 @@ impl TaskStore {
 }
 
 /// Selects the tasks for a page.
-pub(super) fn wanted(index: &TaskIndex, asked: &ListTasks) -> Result<SelectedTasks, StoreError> {
+pub(super) fn wanted(
+    index: &TaskIndex,
+    asked: &ListTasks,
+    sees: &dyn Fn(&str) -> bool,
+) -> Result<SelectedTasks, StoreError> {
     let token = asked.page_token.as_deref().filter(|token| !token.is_empty());
     let before = token.map_or(Ok(u64::MAX), |token| read(token).ok_or_else(|| StoreError::PageToken(token.into())))?;
     let size = asked.page_size.unwrap_or(PAGE).clamp(1, MOST);
-    let fits = |row: &TaskSummary| {
+    let fits = |id: &str, row: &TaskSummary| {
         asked.context_id.as_ref().is_none_or(|id| row.context_id == *id)
             && asked.state.is_none_or(|state| row.state == state)
             && asked.changed_since_ms.is_none_or(|since| row.at_ms >= since)
+            && sees(id)
     };
-    let total = index.below(u64::MAX).filter(|(_, _, row)| fits(row)).count() as u64;
-    let mut rest = index.below(before).filter(|(_, _, row)| fits(row));
+    let total = index.below(u64::MAX).filter(|(_, id, row)| fits(id, row)).count() as u64;
+    let mut rest = index.below(before).filter(|(_, id, row)| fits(id, row));
     let tasks = rest.by_ref().take(size as usize).map(|(cursor, id, row)| (cursor, id.clone(), row.clone())).collect();
     let has_more = rest.next().is_some();
     Ok(SelectedTasks { tasks, has_more, size, total })

@@ -13,7 +13,7 @@ use super::shared_task::{Replier, SharedTask};
 use super::state_machine::{TaskEnd, as_a_caller_says};
 use super::{RestoredTask, TaskCaller, TaskManager, TaskOrigin, agent_message, unread};
 use crate::a2a::Refusal;
-use crate::a2a::context::{SessionLease, merged};
+use crate::a2a::context::{ContextSession, SessionLease, merged};
 use crate::a2a::feed::Subscription;
 use crate::a2a::injection::{PeerReminder, of_message};
 use crate::clock::now_ms;
@@ -66,7 +66,7 @@ impl TaskManager {
     pub(super) fn run_again(&self, restored: RestoredTask) {
         let shared = &self.0;
         let first = restored.task.history.first().map(|message| (**message).clone());
-        let begun = restored.begun.clone();
+        let (begun, session) = (restored.begun.clone(), restored.session_id.clone());
         let shared_task = SharedTask::again(restored, shared.journal.clone());
         shared.directory().begin(&shared_task);
         let (Some(message), Ok(runtime)) = (first, tokio::runtime::Handle::try_current()) else {
@@ -74,8 +74,11 @@ impl TaskManager {
             return shared.over(&shared_task);
         };
         let lease = match begun.is_alone {
-            true => shared.contexts.alone(&shared_task.context_id, &shared_task.id),
-            false => shared.contexts.lease(&shared_task.context_id, &shared_task.id),
+            true => shared.contexts.alone(&shared_task.id),
+            false => {
+                let session = session.unwrap_or_else(|| shared.contexts.session_of(&shared_task.context_id).of_all());
+                shared.contexts.lease(&session, &shared_task.id)
+            }
         };
         let (metadata, deadline) = (begun.metadata, begun.deadline_ms);
         let (created, _) = oneshot::channel();
@@ -98,13 +101,16 @@ impl TaskManager {
             metadata.set("parent_task_id", Data::Nil);
         }
         let first = request.message.clone();
-        if let (Some(viewer), Some(context_id)) = (&self.1, &first.context_id) {
-            viewer.enters(&self.0.contexts.session_of(context_id), context_id).await?;
-        }
+        let named = first.context_id.as_ref().map(|context_id| self.0.contexts.session_of(context_id));
+        let session_id = match (&self.1, named) {
+            (Some(viewer), Some(session)) => Some(viewer.session_of(session).await?),
+            (_, named) => named.map(ContextSession::of_all),
+        };
         if let Some(shared_task) = self.begun_before(&first).await? {
             return Ok((shared_task.id.clone(), shared_task.follow()));
         }
         let task = new_task(request.message, &metadata, now);
+        let session_id = session_id.unwrap_or_else(|| self.0.contexts.session_of(&task.context_id).of_all());
         let message = task.history.first().map(|message| (**message).clone());
         let (deadline, reason) = match deadline(&metadata, now) {
             Ok(deadline) => (deadline, None),
@@ -112,13 +118,14 @@ impl TaskManager {
         };
         let peer = self.1.as_ref().map(|viewer| viewer.peer());
         let begun = TaskOrigin { metadata: metadata.clone(), deadline_ms: deadline, is_alone: false, peer };
-        let (shared_task, follows, lease) = match self.enter(task, &first, begun, reason, reminders, asker)? {
-            Admission::New(shared_task, follows, lease) => (shared_task, follows, lease),
-            Admission::Repeated(shared_task) => {
-                shared_task.durable().await.map_err(Refusal::Log)?;
-                return Ok((shared_task.id.clone(), shared_task.follow()));
-            }
-        };
+        let (shared_task, follows, lease) =
+            match self.enter(task, &session_id, &first, begun, reason, reminders, asker)? {
+                Admission::New(shared_task, follows, lease) => (shared_task, follows, lease),
+                Admission::Repeated(shared_task) => {
+                    shared_task.durable().await.map_err(Refusal::Log)?;
+                    return Ok((shared_task.id.clone(), shared_task.follow()));
+                }
+            };
         let shared = &self.0;
         match lease.zip(message) {
             Some((lease, message)) => {
@@ -160,10 +167,13 @@ impl TaskManager {
     }
 
     /// Adds a new task to the directory and takes a lease in a session for it. Rejects the task at once for `reason`,
-    /// or if too many tasks are open. `first` is its message, which may be a repeat.
+    /// or if too many tasks are open. `session_id` is the session of its context. `first` is its message, which may be a
+    /// repeat.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a task before it exists")]
     fn enter(
         &self,
         task: Task,
+        session_id: &Arc<str>,
         first: &Message,
         begun: TaskOrigin,
         reason: Option<RejectionReason>,
@@ -185,7 +195,7 @@ impl TaskManager {
             return Err(Refusal::UnknownTask(task.id));
         }
         let reason = reason.or_else(|| full(directory.open(), shared.open));
-        let lease = reason.is_none().then(|| shared.contexts.lease(&task.context_id, &task.id));
+        let lease = reason.is_none().then(|| shared.contexts.lease(session_id, &task.id));
         let session_id = lease.as_ref().map(|lease| lease.session_id().clone());
         let begun = TaskOrigin { is_alone: lease.as_ref().is_some_and(SessionLease::is_alone), ..begun };
         let shared_task = SharedTask::new(task, asker.version, session_id, begun, shared.journal.clone());

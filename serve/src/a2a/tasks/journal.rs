@@ -52,6 +52,9 @@ pub struct TaskOrigin {
     pub peer: Option<Arc<str>>,
 }
 
+/// Tells by the id of a task whether the caller sees it.
+pub type TaskFilter = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// A task restored from its records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestoredTask {
@@ -108,8 +111,8 @@ pub trait TaskJournal: Send + Sync {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Returns a page of all tasks, or `None` if only the tasks in memory are known.
-    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>>;
+    /// Returns a page of the tasks that the caller sees, or `None` if only the tasks in memory are known.
+    fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>>;
 
     /// Takes over the tasks that ended processes left unfinished. Called once, before anything else; blocks on the
     /// disk. Tasks that ask their caller something, and all tasks if the pipeline is `resumable`, are returned for
@@ -144,7 +147,7 @@ impl TaskJournal for NoJournal {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    fn list(&self, _: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+    fn list(&self, _: &ListTasks, _: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
         None
     }
 

@@ -16,7 +16,8 @@ impl TaskManager {
         let after = asked.page_token.as_deref().map(read_page_token).transpose()?;
         let all = self.0.directory().all();
         let wanted = |task: &Arc<Task>| {
-            asked.context_id.as_ref().is_none_or(|id| *id == task.context_id)
+            self.sees(&task.id)
+                && asked.context_id.as_ref().is_none_or(|id| *id == task.context_id)
                 && asked.state.is_none_or(|state| state == task.status.state)
                 && asked.changed_since_ms.is_none_or(|since| task.status.at_ms.unwrap_or_default() >= since)
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::a2a::Refusal;
+use crate::a2a::context::ContextSession;
 use crate::host::Waiting;
 
 /// The caller of a request.
@@ -19,6 +20,10 @@ pub(crate) trait TaskViewer: Send + Sync {
     /// Notes that the caller sends a message to a task.
     fn replies(&self, task_id: &str);
 
-    /// Checks whether the caller may use the session of a context.
-    fn enters(&self, session_id: &Arc<str>, context_id: &Arc<str>) -> Waiting<Result<(), Refusal>>;
+    /// Returns the session of a context of the caller. Two callers that do not reach the same tasks may use the same id
+    /// for two contexts, so that none learns of those of the other.
+    ///
+    /// # Errors
+    /// The context names a session that the caller does not reach, or that does not exist.
+    fn session_of(&self, context: ContextSession) -> Waiting<Result<Arc<str>, Refusal>>;
 }

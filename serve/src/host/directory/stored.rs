@@ -120,11 +120,14 @@ fn metadata_with(metadata: &Data, servers: &Data) -> Data {
 
 /// Releases an ended session, so that other processes may load it.
 pub(super) async fn let_go(mailbox: &Arc<Mailbox>) {
-    if let Some(journal) = mailbox.journal() {
-        journal.closed();
-        // Errors of the log are reported to the next caller that uses it.
-        let _ = journal.settled().await;
-    }
+    let release = async {
+        if let Some(journal) = mailbox.journal() {
+            journal.closed();
+            // Errors of the log are reported to the next caller that uses it.
+            let _ = journal.settled().await;
+        }
+    };
+    mailbox.release(release).await;
 }
 
 /// Returns the diagnostic for a storage error that prevents a host from starting.

@@ -132,6 +132,11 @@ impl<P> MailboxState<P> {
         self.gone.is_some() || (self.at == Activity::Idle && self.next.is_none())
     }
 
+    /// Returns whether the session is about to end.
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing
+    }
+
     /// Returns why the session no longer responds, if so.
     pub(super) fn gone(&self) -> Option<HostError> {
         self.gone.clone()

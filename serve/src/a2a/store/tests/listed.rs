@@ -136,7 +136,7 @@ async fn one_list_is_read_at_a_time() {
     let folder = TaskFolder::new();
     let store = folder.store();
     let another = store.0.lists.clone().acquire_owned().await.unwrap();
-    let mut page = store.list(&ListTasks::default()).unwrap();
+    let mut page = store.list(&ListTasks::default(), Arc::new(|_: &str| true)).unwrap();
     let soon = std::time::Duration::from_millis(50);
     assert!(tokio::time::timeout(soon, &mut page).await.is_err());
     drop(another);

@@ -171,7 +171,7 @@ impl TaskStateMachine {
             HostError::Stopping if self.halt.is_none() => (TaskState::Failed, Some(stopped())),
             HostError::Closed(_) | HostError::Stopping => self.of_halt(),
             HostError::Failed(failure) => failed(agent_message::failure(failure), log),
-            HostError::Full(_) => {
+            HostError::Full(_) | HostError::AccountFull(_) => {
                 let detail = error.to_string();
                 (TaskState::Rejected, Some(agent_message::rejection("CAPACITY_EXCEEDED", Some(&detail), agent_id, now)))
             }

@@ -3,7 +3,7 @@
 use a2a::{ListTasks, TaskPage};
 use runtime::event_log::{DurableFuture, Ticket};
 
-use super::super::{NoJournal, RestoredTask, TaskChange, TaskJournal};
+use super::super::{NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal};
 use super::*;
 use crate::host::Waiting;
 use crate::host::testing::block_on_runtime;
@@ -32,8 +32,8 @@ impl TaskJournal for PanickingJournal {
         NoJournal.find(task_id)
     }
 
-    fn list(&self, asked: &ListTasks) -> Option<Waiting<Result<TaskPage, StoreError>>> {
-        NoJournal.list(asked)
+    fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
+        NoJournal.list(asked, sees)
     }
 
     fn left(&self, resumable: bool) -> Result<Vec<RestoredTask>, StoreError> {

@@ -21,7 +21,7 @@ fn where_looking_after_a_task_breaks_off_nothing_of_it_is_left() {
             history: Vec::new(),
             metadata: Data::Nil,
         };
-        let lease = shared.contexts.lease(&task.context_id, &task.id);
+        let lease = shared.contexts.lease(&shared.contexts.session_of(&task.context_id).of_all(), &task.id);
         let begun = TaskOrigin { metadata: Data::Nil, deadline_ms: None, is_alone: false, peer: None };
         let shared_task = SharedTask::new(task, ASKER.version, None, begun, Arc::new(NoJournal));
         shared.directory().begin(&shared_task);
