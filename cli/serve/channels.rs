@@ -34,7 +34,7 @@ pub(crate) struct ServeChannelsArgs {
     /// Maximum number of open connections [default: 4096]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_connections: Option<u32>,
-    /// Maximum number of requests of a channel in a second, after a burst of four times as many [default: 50]
+    /// Maximum number of requests and frames of a channel in a second, after a burst of four times as many [default: 50]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_rate: Option<u32>,
     /// Maximum number of open sessions of one account [default: half of --max-sessions]
@@ -55,14 +55,14 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
     let (mut served, agent) = args.script.served("channels", exporting)?;
     served.settings.account_sessions = args.max_account_sessions.map(|most| most as usize);
     let usual = ChannelLimits::default();
-    let rate = args.max_rate.unwrap_or(usual.actions_per_second);
+    let rate = args.max_rate.unwrap_or(usual.requests_per_second);
     let limits = ChannelLimits {
         body: args.max_body.map_or(usual.body, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         connections: args.max_connections.unwrap_or(usual.connections),
         heartbeat: project.heartbeat.unwrap_or(usual.heartbeat),
         permission_timeout: project.permission_timeout,
-        actions_per_second: rate,
-        actions_burst: rate.saturating_mul(4),
+        requests_per_second: rate,
+        requests_burst: rate.saturating_mul(4),
         session_idle: args.session_idle.unwrap_or(usual.session_idle),
         ..usual
     };

@@ -7,6 +7,7 @@
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`hub`]: agents in Python at a hub.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
+//! - [`load`]: six servers under load.
 //! - [`lsp`]: the language server as a client library sees it.
 //! - [`mcp`]: MCP servers, official and hostile, as scripts use them.
 //! - [`otel`]: traces as a collector gets them.
@@ -32,6 +33,7 @@ mod editors;
 mod harn;
 mod hub;
 mod junit;
+mod load;
 mod lsp;
 #[path = "../support/markdown.rs"]
 mod markdown;

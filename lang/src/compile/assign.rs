@@ -4,7 +4,7 @@ use super::Compiler;
 use super::expression::may_assign;
 use super::statement::small_int;
 use crate::ast::*;
-use crate::resolve::Target;
+use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use crate::value::Value;
 use crate::vm::{KeySource, Op, PathSite, Place, op::Reg};
@@ -99,7 +99,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn assign_path(&mut self, target: &'a Expr, op: Option<BinaryOp>, value: &'a Expr, span: Span) {
-        if op.is_none() && self.assign_field(target, value) {
+        if op.is_none() && (self.path_method_in_place(target, value, span) || self.assign_field(target, value)) {
             return;
         }
         let mut keys = Vec::new();
@@ -196,15 +196,96 @@ impl<'a> Compiler<'a> {
         u16::try_from(k).ok()
     }
 
-    fn path(&mut self, site: PathSite, src: Reg, span: Span) {
-        let is_update = site.op.is_some();
+    /// `x.y = x.y.method(…)`: the receiver is changed where it lives. False when this is something else.
+    fn path_method_in_place(&mut self, target: &'a Expr, value: &'a Expr, span: Span) -> bool {
+        let ExprKind::Call { callee, args } = &value.kind else { return false };
+        let ExprKind::Field { object: receiver, name, optional: false } = &callee.kind else { return false };
+        let mut keys = Vec::new();
+        let Some(id) = self.same_path(target, receiver, &mut keys) else { return false };
+        let place = self.place_of(id);
+        if keys.len() > MOST_KEYS || !self.may_change_in_place(name, args, place) {
+            return false;
+        }
+        let mut sources = Vec::with_capacity(keys.len());
+        let mut spans = Vec::with_capacity(keys.len() + 1);
+        for (index, name, span) in keys {
+            spans.push(span);
+            sources.push(match (index, name) {
+                (Some(index), _) => KeySource::Register(self.path_operand(index, place, false)),
+                (None, Some(name)) => KeySource::Name(Value::Str(self.name_value(&name.text))),
+                (None, None) => continue,
+            });
+        }
+        spans.push(target.span);
+        let path = self.path_site(PathSite::new(place, sources, None, spans), span);
+        self.change_in_place(place, Some(path), receiver, name, args, value.span);
+        true
+    }
+
+    /// Collects the keys of a path that two expressions write in the same way, from its variable on. The indexes are names and
+    /// constants: to evaluate them once in place of twice makes no difference.
+    fn same_path(&self, a: &'a Expr, b: &Expr, keys: &mut Vec<PathPart<'a>>) -> Option<BindingId> {
+        match (&a.kind, &b.kind) {
+            (ExprKind::Name(_), ExprKind::Name(_)) => {
+                let id = self.same_binding(a, b)?;
+                (!keys.is_empty()).then_some(())?;
+                keys.reverse();
+                Some(id)
+            }
+            (
+                ExprKind::Field { object, name, optional: false },
+                ExprKind::Field { object: other, name: same, optional: false },
+            ) if name.text == same.text && !self.names.namespaced.contains_key(&same.id) => {
+                keys.push((None, Some(name), name.span));
+                self.same_path(object, other, keys)
+            }
+            (
+                ExprKind::Index { object, index, optional: false },
+                ExprKind::Index { object: other, index: same, optional: false },
+            ) => {
+                let is_same = match (&index.kind, &same.kind) {
+                    (ExprKind::Int(a), ExprKind::Int(b)) => a == b,
+                    (ExprKind::Str(a), ExprKind::Str(b)) => match (&a[..], &b[..]) {
+                        ([StrPart::Text(a)], [StrPart::Text(b)]) => a == b,
+                        _ => false,
+                    },
+                    (ExprKind::Name(_), ExprKind::Name(_)) => self.same_binding(index, same).is_some(),
+                    _ => false,
+                };
+                is_same.then_some(())?;
+                keys.push((Some(index), None, object.span));
+                self.same_path(object, other, keys)
+            }
+            _ => None,
+        }
+    }
+
+    fn same_binding(&self, a: &Expr, b: &Expr) -> Option<BindingId> {
+        match (self.names.used(a.id)?, self.names.used(b.id)?) {
+            (Target::Binding(a), Target::Binding(b)) if a == b => Some(a),
+            _ => None,
+        }
+    }
+
+    fn path_site(&mut self, site: PathSite, span: Span) -> u16 {
         let paths = &mut self.fn_mut().proto.paths;
         paths.push(site);
         let i = paths.len() - 1;
-        let path = self.index(i, span, "assigned paths");
+        self.index(i, span, "assigned paths")
+    }
+
+    fn path(&mut self, site: PathSite, src: Reg, span: Span) {
+        let is_update = site.op.is_some();
+        let path = self.path_site(site, span);
         self.emit(if is_update { Op::UpdatePath { src, path } } else { Op::AssignPath { src, path } }, span);
     }
 }
+
+/// The most keys of a path on which a method changes a value in place: the long way is skipped by one byte.
+const MOST_KEYS: usize = 16;
+
+/// A key of a path: an index or a name, and the span for errors.
+type PathPart<'a> = (Option<&'a Expr>, Option<&'a Name>, Span);
 
 /// Whether an expression writes its target only when everything in it has been read.
 fn writes_once(e: &Expr) -> bool {

@@ -8,7 +8,7 @@ use crate::ast::*;
 use crate::declaration::Builtin;
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
-use crate::vm::{Op, Place, op::IN_LIST, op::Reg};
+use crate::vm::{ChangedPlace, Op, Place, op::IN_LIST, op::Reg};
 
 /// More arguments than this go through a list.
 const MOST_ARGUMENTS: usize = 200;
@@ -292,52 +292,66 @@ impl<'a> Compiler<'a> {
         let ExprKind::Field { object, name, optional: false } = &callee.kind else { return false };
         if !matches!(&object.kind, ExprKind::Name(_))
             || !matches!(self.names.used(object.id), Some(Target::Binding(found)) if found == id)
-            || self.names.namespaced.contains_key(&name.id)
-            || args.iter().any(|a| a.spread || !is_calm(&a.value, place))
-            || args.len() > MOST_ARGUMENTS
+            || !self.may_change_in_place(name, args, place)
         {
             return false;
         }
-        let base = self.temp();
-        let (argc, mut spans) = self.arguments(args, value.span);
-        spans.insert(0, object.span);
-        let site = self.method_site(&name.text, name.span);
-        let span = name.span.to(end_of(value.span));
-        // The long way, skipped when the short one is open: load the receiver, call, store.
-        let long: Vec<Op> = match place {
-            Place::Register(reg) => {
-                vec![Op::Move { dst: base, src: reg }, Op::CallMethod { argc, dst: reg, base, site }]
-            }
-            Place::Cell(cell) => vec![
-                Op::GetCell { dst: base, cell },
-                Op::CallMethod { argc, dst: base, base, site },
-                Op::SetCell { cell, src: base },
-            ],
-            Place::CaptureCell(index) => vec![
-                Op::GetCaptureCell { dst: base, index },
-                Op::CallMethod { argc, dst: base, base, site },
-                Op::SetCaptureCell { src: base, index },
-            ],
-            Place::Global(slot) => vec![
-                Op::GetGlobal { dst: base, slot },
-                Op::CallMethod { argc, dst: base, base, site },
-                Op::SetGlobal { src: base, slot },
-            ],
-        };
-        let places = &mut self.fn_mut().proto.places;
-        places.push((place, u8::try_from(long.len()).unwrap_or(0)));
-        let i = places.len() - 1;
-        let index = self.index(i, span, "changes in place");
-        self.note_call(None, spans.clone());
-        self.emit(Op::MethodInPlace { argc, base, site, place: index }, span);
-        for op in long {
-            if matches!(op, Op::CallMethod { .. }) {
-                self.note_call(None, spans.clone());
-            }
-            self.emit(op, span);
-        }
-        self.shares(base);
+        self.change_in_place(place, None, object, name, args, value.span);
         true
+    }
+
+    /// Whether a call of a method of what is in a place, or on a path from there, can change it in place.
+    pub(super) fn may_change_in_place(&self, name: &Name, args: &[ListItem], place: Place) -> bool {
+        !self.names.namespaced.contains_key(&name.id)
+            && args.iter().all(|a| !a.spread && is_calm(&a.value, place))
+            && args.len() <= MOST_ARGUMENTS
+    }
+
+    /// Changes the receiver of a method where it lives: in a variable, or on a path from there.
+    pub(super) fn change_in_place(
+        &mut self,
+        place: Place,
+        path: Option<u16>,
+        receiver: &'a Expr,
+        name: &Name,
+        args: &'a [ListItem],
+        call: Span,
+    ) {
+        let base = self.temp();
+        let (argc, mut spans) = self.arguments(args, call);
+        spans.insert(0, receiver.span);
+        let site = self.method_site(&name.text, name.span);
+        let span = name.span.to(end_of(call));
+        let places = &mut self.fn_mut().proto.places;
+        places.push(ChangedPlace { root: place, path, skip: 0 });
+        let changed = places.len() - 1;
+        let index = self.index(changed, span, "changes in place");
+        self.note_call(None, spans.clone());
+        let short = self.emit(Op::MethodInPlace { argc, base, site, place: index }, span);
+        // The long way, skipped when the short one is open: load the receiver, call, store.
+        let mut result = base;
+        match (path, place) {
+            (Some(_), _) => self.expr(receiver, base),
+            (None, Place::Register(reg)) => {
+                self.emit(Op::Move { dst: base, src: reg }, span);
+                result = reg;
+            }
+            (None, Place::Cell(cell)) => drop(self.emit(Op::GetCell { dst: base, cell }, span)),
+            (None, Place::CaptureCell(index)) => drop(self.emit(Op::GetCaptureCell { dst: base, index }, span)),
+            (None, Place::Global(slot)) => drop(self.emit(Op::GetGlobal { dst: base, slot }, span)),
+        }
+        self.note_call(None, spans);
+        self.emit(Op::CallMethod { argc, dst: result, base, site }, span);
+        match (path, place) {
+            (Some(path), _) => drop(self.emit(Op::AssignPath { src: base, path }, span)),
+            (None, Place::Register(_)) => {}
+            (None, Place::Cell(cell)) => drop(self.emit(Op::SetCell { cell, src: base }, span)),
+            (None, Place::CaptureCell(index)) => drop(self.emit(Op::SetCaptureCell { src: base, index }, span)),
+            (None, Place::Global(slot)) => drop(self.emit(Op::SetGlobal { src: base, slot }, span)),
+        }
+        let long = self.fn_ref().proto.code.len() - short - 1;
+        self.fn_mut().proto.places[changed].skip = u8::try_from(long).unwrap_or(0);
+        self.shares(base);
     }
 }
 

@@ -289,13 +289,13 @@ impl<'a> Compiler<'a> {
     fn skip_clear(&mut self, at: usize, reg: Reg) {
         let proto = &mut self.fn_mut().proto;
         let places = proto.places.len();
-        let Some((_, skip)) = proto.places.last_mut() else { return };
-        let before = at.checked_sub(usize::from(*skip) + 1).and_then(|before| proto.code.get(before));
+        let Some(changed) = proto.places.last_mut() else { return };
+        let before = at.checked_sub(usize::from(changed.skip) + 1).and_then(|before| proto.code.get(before));
         if let Some(Op::MethodInPlace { base, place: index, .. }) = before
             && *base == reg
             && usize::from(*index) + 1 == places
         {
-            *skip += 1;
+            changed.skip += 1;
         }
     }
 

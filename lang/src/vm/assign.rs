@@ -22,16 +22,9 @@ impl PathSite {
         debug_assert!(root != src && self.registers().all(|key| key != root), "a path that changes its own operands");
         // SAFETY: the verifier lets no register pass beyond the window, all of which is initialised, and the variable is in
         // another register than the keys and the value.
-        let (mut slot, value) = unsafe { (&mut *base.add(root.into()), base.add(src.into())) };
-        for key in &self.keys {
-            let found = match &key.source {
-                // SAFETY: as above.
-                KeySource::Register(reg) => own_item(slot, unsafe { &*base.add(usize::from(*reg)) }, &key.hint),
-                KeySource::Name(name) => own_child(slot, name, &key.hint),
-            };
-            let Some(found) = found else { return false };
-            slot = found;
-        }
+        let (root, value) = unsafe { (&mut *base.add(root.into()), base.add(src.into())) };
+        // SAFETY: as above.
+        let Some(slot) = self.own_slot(root, |reg| unsafe { &*base.add(usize::from(reg)) }) else { return false };
         match self.op {
             // SAFETY: as above. No reference to a key is used from here on.
             None => slot.store(std::mem::take(unsafe { &mut *value })),
@@ -39,6 +32,23 @@ impl PathSite {
             Some(op) => return update(op, slot, unsafe { &*value }),
         }
         true
+    }
+
+    /// Returns the place of the path in the variable's value, if every collection on the way is held once and has the key.
+    #[inline(always)]
+    pub(super) fn own_slot<'a, 'k>(
+        &self,
+        root: &'a mut Value,
+        register: impl Fn(Reg) -> &'k Value,
+    ) -> Option<&'a mut Value> {
+        let mut slot = root;
+        for key in &self.keys {
+            slot = match &key.source {
+                KeySource::Register(reg) => own_item(slot, register(*reg), &key.hint),
+                KeySource::Name(name) => own_child(slot, name, &key.hint),
+            }?;
+        }
+        Some(slot)
     }
 }
 

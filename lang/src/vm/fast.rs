@@ -13,7 +13,7 @@ use super::call::NO_CLOSURE;
 use super::callback::Returned;
 use super::fiber::{Exit, Fiber, Frame};
 use super::op::{FAR, IN_LIST, Op};
-use super::{Place, Test, record};
+use super::{ChangedPlace, Place, Test, record};
 use crate::value::{Closure, Tag, Value};
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 use std::arch::asm;
@@ -644,14 +644,16 @@ impl Fiber {
                         }
                         // `xs = xs.push(v)` of a list that is held here alone and has room.
                         Op::MethodInPlace { argc, base: at, site, place } => {
-                            let (place, skip) = *entry!(places, place);
-                            if let Place::Register(root) = place
+                            let ChangedPlace { root: place, path, skip } = *entry!(places, place);
+                            if path.is_none()
+                                && let Place::Register(root) = place
                                 && matches!(get!(root), Value::Struct(_) | Value::Variant(_))
                             {
                                 // Their methods are functions: the long way, behind.
                                 break 'call;
                             }
                             if argc == 1
+                                && path.is_none()
                                 && (*entry!(methods, site)).push
                                 && let Place::Register(root) = place
                                 && let Value::List(list) = &mut *reg!(root)

@@ -195,8 +195,12 @@ impl ListedFunction<'_> {
             Operand::Inner(at) => entry(&proto.protos, at, |proto| self.listed.function(proto)),
             Operand::Builtin(at) => entry(&proto.builtins, at, |row| row.full_name()),
             Operand::Method(at) => entry(&proto.methods, at, |site| format!(".{}", site.name)),
-            Operand::Place(at) => entry(&proto.places, at, |(place, skip)| {
-                format!("{} {}", self.place(*place), self.target((*skip).into()))
+            Operand::Place(at) => entry(&proto.places, at, |changed| {
+                let place = match changed.path {
+                    None => self.place(changed.root),
+                    Some(path) => entry(&proto.paths, path, |path| self.path(path)),
+                };
+                format!("{place} {}", self.target(changed.skip.into()))
             }),
             Operand::Shape(at) => entry(&proto.shapes, at, |keys| format!("{{{}}}", joined(keys))),
             Operand::Struct(at) => entry(&proto.structs, at, |def| def.name.to_string()),

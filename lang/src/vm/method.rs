@@ -3,7 +3,7 @@
 use super::call::{Entered, NO_CLOSURE};
 use super::fiber::Fiber;
 use super::op::{IN_LIST, Reg};
-use super::{Cx, Proto, Raise, access, record};
+use super::{ChangedPlace, Cx, MethodSite, Proto, Raise, access, record};
 use crate::value::{Tag, Value};
 use std::rc::Rc;
 
@@ -63,7 +63,8 @@ impl Fiber {
         self.enter_builtin(row, base, argc + 1, dst, false)
     }
 
-    /// `x = x.method(…)` with the receiver held once; how many instructions to skip, none when it has to go the long way.
+    /// `x = x.method(…)`, or the same with a path in place of `x`, with the receiver held once; how many instructions to skip,
+    /// none when it has to go the long way.
     pub(super) fn method_in_place(
         &mut self,
         code: &Proto,
@@ -72,12 +73,38 @@ impl Fiber {
         site: u16,
         place: u16,
     ) -> Result<i32, Box<Raise>> {
-        let (place, skip) = code.places[usize::from(place)];
-        let site = &code.methods[usize::from(site)];
+        let ChangedPlace { root, path, skip } = code.places[usize::from(place)];
+        let Some(path) = path.map(|path| &code.paths[usize::from(path)]) else {
+            let mut receiver = self.take_place(root);
+            let is_done = self.change(&mut receiver, at, argc, &code.methods[usize::from(site)]);
+            self.put_place(root, receiver);
+            return Ok(if is_done? { i32::from(skip) } else { 0 });
+        };
+        let mut whole = self.take_place(root);
+        // No builtin sees the variable: it is back in its place before another instruction runs.
+        let first = self.absolute(0);
+        let slot = path.own_slot(&mut whole, |reg| &self.stack[first + usize::from(reg)]);
+        let taken = slot.map(std::mem::take);
+        let is_done = match taken {
+            Some(mut receiver) => {
+                let is_done = self.change(&mut receiver, at, argc, &code.methods[usize::from(site)]);
+                if let Some(slot) = path.own_slot(&mut whole, |reg| &self.stack[first + usize::from(reg)]) {
+                    *slot = receiver;
+                }
+                is_done
+            }
+            None => Ok(false),
+        };
+        self.put_place(root, whole);
+        Ok(if is_done? { i32::from(skip) } else { 0 })
+    }
+
+    /// Replaces a receiver by the result of its method. Returns false if the call has to go the long way; then, and after an
+    /// error, the receiver is unchanged.
+    fn change(&mut self, receiver: &mut Value, at: Reg, argc: u8, site: &MethodSite) -> Result<bool, Box<Raise>> {
         let base = self.absolute(at);
-        let receiver = self.take_place(place);
         let tag = receiver.tag();
-        let own = match &receiver {
+        let own = match &*receiver {
             Value::Dict(d) => d.dict.contains(&site.name),
             Value::Struct(_) | Value::Variant(_) | Value::Host(_) => true,
             _ => false,
@@ -87,24 +114,17 @@ impl Fiber {
             Some((cached, row)) if cached == tag => Some(row),
             _ => self.isolate.registry().find(tag.module(), &site.name),
         };
-        let Some(row) = row.filter(|row| row.pure) else {
-            self.put_place(place, receiver);
-            return Ok(0);
-        };
+        let Some(row) = row.filter(|row| row.pure) else { return Ok(false) };
         site.cache.set(Some((tag, row)));
         let (given, max) = (usize::from(argc) + 1, usize::from(row.arity.max));
-        let super::native::BuiltinRun::Plain(function) = row.run else {
-            self.put_place(place, receiver);
-            return Ok(0);
-        };
+        let super::native::BuiltinRun::Plain(function) = row.run else { return Ok(false) };
         if given < usize::from(row.arity.min) || (given > max && !row.arity.rest) {
             // The long way says what is wrong.
-            self.put_place(place, receiver);
-            return Ok(0);
+            return Ok(false);
         }
         let size = given.max(max);
         self.ensure(base + size + 1);
-        self.stack[base] = receiver;
+        self.stack[base] = std::mem::take(receiver);
         for value in &mut self.stack[base + given..base + size] {
             *value = Value::Nil;
         }
@@ -113,12 +133,11 @@ impl Fiber {
         match result.and_then(|value| self.weigh().map(|()| value)) {
             Ok(value) => {
                 self.clear(base, size);
-                self.put_place(place, value);
-                Ok(i32::from(skip))
+                *receiver = value;
+                Ok(true)
             }
             Err(raise) => {
-                let receiver = std::mem::take(&mut self.stack[base]);
-                self.put_place(place, receiver);
+                *receiver = std::mem::take(&mut self.stack[base]);
                 Err(raise)
             }
         }

@@ -80,8 +80,8 @@ pub(crate) use operate::binary;
 pub use pace::RuntimeStep;
 pub use path::Path;
 pub use proto::{
-    CallSite, Capture, Failure, FieldSite, Handler, HandlerKind, KeySource, MethodSite, PathKey, PathSite, Place,
-    Proto, Rebuild, Str0, Test,
+    CallSite, Capture, ChangedPlace, Failure, FieldSite, Handler, HandlerKind, KeySource, MethodSite, PathKey,
+    PathSite, Place, Proto, Rebuild, Str0, Test,
 };
 pub(crate) use raise::TASK;
 pub use raise::{About, Raise, RaisePayload, Why};

@@ -55,8 +55,8 @@ pub struct Proto {
     pub types: Vec<TypeTest>,
     /// Assigned paths.
     pub paths: Vec<PathSite>,
-    /// Places changed by `x = x.method(…)`, and how many instructions do the same the long way.
-    pub places: Vec<(Place, u8)>,
+    /// What `x = x.method(…)` and `x.y = x.y.method(…)` change.
+    pub places: Vec<ChangedPlace>,
     /// Tests that patterns make.
     pub tests: Vec<Test>,
     /// Reason of a `Fail`.
@@ -155,6 +155,17 @@ pub enum Place {
     CaptureCell(u16),
     /// A global.
     Global(u32),
+}
+
+/// What a method changes in place.
+#[derive(Clone, Copy)]
+pub struct ChangedPlace {
+    /// The variable.
+    pub root: Place,
+    /// Index of the path to the value, which begins at the variable; `None` if the variable holds the value itself.
+    pub path: Option<u16>,
+    /// How many instructions do the same the long way.
+    pub skip: u8,
 }
 
 /// An assigned path.

@@ -16,7 +16,7 @@
 //! written by hand.
 
 use super::op::{Effect, FAR, Op, Operand, Reg};
-use super::{Capture, HandlerKind, Isolate, Place, Proto};
+use super::{Capture, HandlerKind, Isolate, PathSite, Place, Proto};
 use crate::value::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -162,8 +162,9 @@ impl Checked<'_> {
             let held = usize::from(handler.kind == HandlerKind::CatchAndHold);
             self.window(handler.reg, 1 + held)?;
         }
-        for (place, _) in &proto.places {
-            self.place(*place)?;
+        for changed in &proto.places {
+            self.place(changed.root)?;
+            changed.path.map_or(Ok(()), |path| index(path, &proto.paths))?;
         }
         for path in &proto.paths {
             self.place(path.root)?;
@@ -191,7 +192,14 @@ impl Checked<'_> {
             Op::ListExtend { list, value } => require(list != value, Rule::Itself),
             Op::SetField { object, src, .. } => require(object != src, Rule::Itself),
             Op::MethodInPlace { argc, base, place, .. } => {
-                apart(self.proto.places[usize::from(place)].0, base, usize::from(argc) + 1)
+                let changed = self.proto.places[usize::from(place)];
+                let count = usize::from(argc) + 1;
+                apart(changed.root, base, count)?;
+                let path = changed.path.map(|path| &self.proto.paths[usize::from(path)]);
+                path.into_iter().flat_map(PathSite::registers).try_for_each(|key| {
+                    apart(changed.root, key, 1)?;
+                    apart(Place::Register(key), base, count)
+                })
             }
             Op::SetIndex { object, index, src } => {
                 require(object != index && object != src && index != src, Rule::Itself)
@@ -264,7 +272,7 @@ impl Checked<'_> {
             Operand::Method(at) => index(at, &proto.methods),
             Operand::Place(at) => {
                 index(at, &proto.places)?;
-                self.forward(i32::from(proto.places[usize::from(at)].1))
+                self.forward(i32::from(proto.places[usize::from(at)].skip))
             }
             Operand::Shape(at) => index(at, &proto.shapes),
             Operand::Struct(at) => index(at, &proto.structs),

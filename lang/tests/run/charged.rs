@@ -220,3 +220,31 @@ fn every_operation_on_a_large_value_is_paid_for() {
     }
     assert!(free.is_empty(), "{free:#?}");
 }
+
+/// Functions that change a value on a path `n` times, from every kind of place.
+const BUILT: [(&str, &str); 6] = [
+    ("a local variable", "fn f(n) { var s = {xs: []}\n for i in 1 to n { s.xs = s.xs.push(i) }\n s.xs.count }"),
+    ("a global variable", "var s = {xs: []}\nfn f(n) { for i in 1 to n { s.xs = s.xs.push(i) }\n s.xs.count }"),
+    (
+        "a captured variable",
+        "fn f(n) { var s = {xs: []}\n let add = { i -> s.xs = s.xs.push(i) }\n for i in 1 to n { add(i) }\n s.xs.count }",
+    ),
+    (
+        "a struct",
+        "struct S { xs: list }\nfn f(n) { var s = S {xs: []}\n for i in 1 to n { s.xs = s.xs.push(i) }\n s.xs.count }",
+    ),
+    (
+        "several keys",
+        "fn f(n) { var s = [{a: {b: []}}]\n var k = \"a\"\n for i in 1 to n { s[0][k].b = s[0][k].b.push(i) }\n s[0].a.b.count }",
+    ),
+    ("another method", "fn f(n) { var s = {d: {}}\n for i in 1 to n { s.d = s.d.set(\"k${i}\", i) }\n s.d.count }"),
+];
+
+#[test]
+fn a_value_on_a_path_is_not_copied_to_be_changed() {
+    const TIMES: usize = 20_000;
+    for (what, built) in BUILT {
+        let ended = ended(&format!("{built}\nf({TIMES})"), TIMES * CONSTANT);
+        assert_eq!(ended, Ended::Done, "{what}");
+    }
+}

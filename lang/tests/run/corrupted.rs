@@ -140,11 +140,11 @@ fn corrupt(random: &mut Random, proto: &mut Proto, spare: &[Op]) {
         },
         18 if !proto.places.is_empty() => {
             let which = random.below(proto.places.len());
-            let (place, skip) = &mut proto.places[which];
-            if random.below(3) == 0 {
-                *skip = u8::try_from(random.below(256)).unwrap_or(0);
-            } else {
-                *place = some_place(random);
+            let changed = &mut proto.places[which];
+            match random.below(4) {
+                0 => changed.skip = u8::try_from(random.below(256)).unwrap_or(0),
+                1 => changed.path = Some(random.near(4)),
+                _ => changed.root = some_place(random),
             }
         }
         19 if !proto.paths.is_empty() => {

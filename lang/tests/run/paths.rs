@@ -179,3 +179,61 @@ println(f(), counts)
         "[[1, 3, 6], {a: {n: 12}}] {a: {n: 6}}",
     );
 }
+
+#[test]
+fn a_method_changes_a_value_on_a_path_for_nobody_else() {
+    prints(
+        r#"
+struct Point { x: any }
+impl Point {
+  fn seen(self) { Point {x: [self.x, state.p]} }
+}
+var state = {xs: [1], p: Point {x: 1}, rows: [[1], [2]], d: {f: { -> [7] }}}
+fn f() {
+  var s = {xs: [1], deep: [{ys: set(1)}]}
+  let (old, whole) = (s.xs, s)
+  s.xs = s.xs.push(2)
+  println(old, whole.xs, s.xs)
+  s.xs = s.xs.push(s.xs.count).push(s)
+  println(s.xs.count, s.xs[3].xs)
+  s.xs = s.xs.push(s)
+  println(s.xs[4].xs.count)
+  let i = 0
+  s.deep[i].ys = s.deep[i].ys.add(s.deep[i].ys.count)
+  s.deep[-1].ys = s.deep[-1].ys.add(5)
+  s["xs"] = s["xs"].take(1)
+  println(s)
+}
+f()
+state.xs = state.xs.push(2)
+state.p = state.p.seen()
+state.rows[1] = state.rows[1].push(state.rows[0])
+state.d = state.d.f()
+println(state)
+"#,
+        "[1] [1] [1, 2]
+4 [1, 2]
+4
+{deep: [{ys: set(1, 5)}], xs: [1]}
+{d: [7], p: Point {x: [1, Point {x: 1}]}, rows: [[1], [2, [1]]], xs: [1, 2]}",
+    );
+}
+
+#[test]
+fn a_method_that_fails_on_a_path_leaves_the_value_there() {
+    for (start, change) in [
+        ("[1, 2]", "s.x.insert(9, 0)"),
+        ("[1, 2]", "s.x.concat(5)"),
+        ("[1, 2]", "s.x.push()"),
+        ("[1, 2]", "s.x.psh(1)"),
+        ("{a: 1}", "s.x.merge(5)"),
+        ("1", "s.x.push(1)"),
+    ] {
+        let text = format!(
+            "var s = {{x: {start}}}\ntry {{ s.x = {change} }} catch e {{ println(\"failed\", s == {{x: {start}}}) }}"
+        );
+        prints(&text, "failed true");
+    }
+    prints("var s = {x: 1}\ntry { s.y = s.y.push(1) } catch e { println(s) }", "{x: 1}");
+    prints("var s = [[1]]\ntry { s[3] = s[3].push(1) } catch e { println(s) }", "[[1]]");
+}

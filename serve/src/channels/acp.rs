@@ -269,6 +269,8 @@ pub(super) async fn serve(
         out: Vec::new(),
     };
     let mut missed = 0;
+    // The time until which no frame is read: a client that sends more than its rate waits, and loses nothing.
+    let mut pause = None;
     let mut pulse = tokio::time::interval(heartbeat);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let end = loop {
@@ -288,8 +290,10 @@ pub(super) async fn serve(
                     break end;
                 }
             }
-            message = socket.next(), if acp.requests() < MAX_REQUESTS => {
+            message = frame_after(pause, &mut socket), if acp.requests() < MAX_REQUESTS => {
                 missed = 0;
+                let most = acp.daemon.core().presence.pause_after_frame(&acp.channel);
+                pause = (!most.is_zero()).then(|| tokio::time::Instant::now() + most);
                 match message {
                     Some(Ok(Message::Text(text))) => acp.receive(&text),
                     Some(Ok(Message::Close(_))) | None => {
@@ -339,6 +343,17 @@ pub(super) async fn serve(
 fn clipped(text: &str) -> &str {
     const MOST: usize = 123;
     &text[..text.floor_char_boundary(MOST)]
+}
+
+/// Reads a frame, after a pause.
+async fn frame_after(
+    pause: Option<tokio::time::Instant>,
+    socket: &mut ClientSocket,
+) -> Option<Result<Message, tungstenite::Error>> {
+    if let Some(until) = pause {
+        tokio::time::sleep_until(until).await;
+    }
+    socket.next().await
 }
 
 /// Reads the events of a session, until the connection ends.

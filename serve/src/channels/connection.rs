@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use runtime::event_log::EventLog as _;
 use tokio::sync::watch;
@@ -17,15 +16,14 @@ use crate::a2a::now_ms;
 use crate::http::HttpConnection;
 use crate::when_woken::WhenWoken;
 
-/// The longest time for which a timer waits; after that, it looks again.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A connection of a channel. Dropping it records the end.
+/// A connection of a channel. Dropping it records the end, if its beginning was recorded.
 pub(crate) struct ChannelConnection {
     daemon: Arc<ChannelDaemon>,
     pub(crate) channel: Arc<EnrolledChannel>,
     session_id: Option<Arc<str>>,
     number: u64,
+    /// Whether its beginning and its end are records; otherwise it is part of a sum.
+    is_recorded: bool,
     closing: watch::Receiver<Option<DisconnectReason>>,
     /// Ready when the channel must be disconnected. It is kept from event to event: to wait anew for each would be slow.
     closed: WhenWoken<DisconnectReason>,
@@ -40,7 +38,7 @@ pub(crate) struct ChannelConnection {
 }
 
 impl ChannelConnection {
-    /// Begins a connection, and records it. `after` is the cursor after which it resumes.
+    /// Begins a connection, and records it; beyond a rate, the connections of a channel are only counted. `after` is the cursor after which it resumes.
     pub(crate) fn begin(
         daemon: &Arc<ChannelDaemon>,
         channel: &Arc<EnrolledChannel>,
@@ -52,20 +50,23 @@ impl ChannelConnection {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let core = daemon.core();
         let number = LAST.fetch_add(1, Ordering::Relaxed);
-        let counted = core.presence.connect(channel, number, session_id);
-        let identity = identity(channel, transport, native_protocol);
-        core.log.append(identity.to_record(now_ms()));
-        let event = match after {
-            Some(after) => ChannelEvent::Resumed(ResumedChannel { by: ResumeMethod::Cursor, after, gap: None }),
-            None => ChannelEvent::Connected(identity),
-        };
-        core.event(&channel.id, session_id, event);
+        let counted = core.presence.connect(channel, number, session_id, transport.as_str());
+        if counted.is_recorded {
+            let identity = identity(channel, transport, native_protocol);
+            core.log.append(identity.to_record(now_ms()));
+            let event = match after {
+                Some(after) => ChannelEvent::Resumed(ResumedChannel { by: ResumeMethod::Cursor, after, gap: None }),
+                None => ChannelEvent::Connected(identity),
+            };
+            core.event(&channel.id, session_id, event);
+        }
         ChannelConnection {
             daemon: daemon.clone(),
             channel: channel.clone(),
             session_id: session_id.cloned(),
             number: counted.number,
-            closed: WhenWoken::new(closed(counted.closing.clone(), channel.expires_at_ms)),
+            is_recorded: counted.is_recorded,
+            closed: WhenWoken::new(closed(counted.closing.clone())),
             due: None,
             closing: counted.closing,
             forced: Arc::default(),
@@ -76,14 +77,8 @@ impl ChannelConnection {
 
     /// Lets the daemon close the connection if it does not end by itself, because its client does not read.
     pub(crate) fn watch(&self, http: HttpConnection, lag: Option<FeedLag>) {
-        let watched = WatchedConnection {
-            http,
-            lag,
-            closing: self.closing.clone(),
-            expires_at_ms: self.channel.expires_at_ms,
-            forced: self.forced.clone(),
-            is_due: false,
-        };
+        let watched =
+            WatchedConnection { http, lag, closing: self.closing.clone(), forced: self.forced.clone(), is_due: false };
         self.daemon.watched().insert(self.number, watched);
     }
 
@@ -100,30 +95,9 @@ impl ChannelConnection {
 }
 
 /// Waits until a channel must be disconnected, and returns the reason.
-async fn closed(mut closing: watch::Receiver<Option<DisconnectReason>>, expires_at_ms: u64) -> DisconnectReason {
-    tokio::select! {
-        biased;
-        closing = closing.wait_for(Option::is_some) => {
-            closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
-        }
-        () = expired(expires_at_ms) => DisconnectReason::Expired,
-    }
-}
-
-/// Waits until a time of the system's clock.
-async fn expired(at_ms: u64) {
-    loop {
-        let left = until(at_ms);
-        if left.is_zero() {
-            return;
-        }
-        tokio::time::sleep(left).await;
-    }
-}
-
-/// Returns the time after which a timer looks at the clock again.
-fn until(at_ms: u64) -> Duration {
-    Duration::from_millis(at_ms.saturating_sub(now_ms())).min(LONGEST_WAIT)
+async fn closed(mut closing: watch::Receiver<Option<DisconnectReason>>) -> DisconnectReason {
+    let closing = closing.wait_for(Option::is_some).await;
+    closing.ok().and_then(|reason| *reason).unwrap_or(DisconnectReason::Stopping)
 }
 
 /// Returns what is known of a channel that connects.
@@ -157,9 +131,11 @@ impl Drop for ChannelConnection {
         let core = self.daemon.core();
         core.presence.disconnect(&self.channel.id, self.number);
         self.daemon.watched().remove(&self.number);
-        let reason = self.forced.get().copied().unwrap_or(self.reason);
-        let event = DisconnectedChannel { reason, cursor: self.cursor };
-        core.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
+        if self.is_recorded {
+            let reason = self.forced.get().copied().unwrap_or(self.reason);
+            let event = DisconnectedChannel { reason, cursor: self.cursor };
+            core.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
+        }
         if let Some(session_id) = &self.session_id {
             self.daemon.left(session_id);
         }

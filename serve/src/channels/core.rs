@@ -15,7 +15,7 @@ use super::ledger::ActionLedger;
 use super::permissions::{PermissionBridge, UndecidedQuestions};
 use super::presence::{ChannelPresence, PresenceLimits};
 use super::record::{ChannelRecordKind, kind_of, record};
-use super::throttle::{RateLimiter, RefusalCounter, RefusalRate};
+use super::throttle::{RateLimiter, RecordBudget, UnrecordedSum};
 use super::{
     AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
     EnrolledChannel, OrphanPolicy, PeerTaskLink, PeerTaskLinks, RecordedChannelEvent,
@@ -27,6 +27,12 @@ const PAGE: usize = 1_000;
 
 /// The number of unknown secrets in a second for which the log is read.
 const CATCH_UPS: u32 = 20;
+
+/// The reason in a record that sums up refusals.
+const SUMMED: &str = "summed";
+
+/// The number of refused callers that are not channels with a record each, before they are summed up.
+const CALLER_REFUSALS: u32 = 20;
 
 /// The state of channels.
 pub(crate) struct ChannelCore {
@@ -42,7 +48,8 @@ pub(crate) struct ChannelCore {
     /// The limit of reads of the log for unknown secrets.
     catch_ups: Mutex<RateLimiter>,
     ledger: Mutex<ActionLedger>,
-    refusals: Mutex<RefusalCounter>,
+    /// The records of refused callers that are not channels.
+    refusals: Mutex<RecordBudget>,
     /// The links of unfinished tasks of peers.
     links: Mutex<PeerTaskLinks>,
 }
@@ -64,8 +71,8 @@ impl ChannelCore {
         let accounts = Arc::<SessionAccounts>::default();
         let presence_limits = PresenceLimits {
             heartbeat: limits.heartbeat,
-            actions_per_second: limits.actions_per_second,
-            actions_burst: limits.actions_burst,
+            requests_per_second: limits.requests_per_second,
+            requests_burst: limits.requests_burst,
         };
         let presence = ChannelPresence::new(presence_limits, accounts.clone());
         let core = ChannelCore {
@@ -79,7 +86,7 @@ impl ChannelCore {
             catch_ups: Mutex::new(RateLimiter::new(CATCH_UPS, CATCH_UPS, Instant::now())),
             ledger: Mutex::default(),
             links: Mutex::default(),
-            refusals: Mutex::new(RefusalCounter::new(Instant::now())),
+            refusals: Mutex::new(RecordBudget::new(1, CALLER_REFUSALS, Instant::now())),
             log,
         };
         let mut filter = RecordFilter::topic(Topic::Channel);
@@ -243,23 +250,39 @@ impl ChannelCore {
 
     /// Records a refusal of a caller that is not known to be a channel. Returns false if there are too many: then it is
     /// only counted, so that such callers cannot fill the log.
-    pub(super) fn refuse_caller(&self, reason: &str) -> bool {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        match refusals.take(Instant::now()) {
-            RefusalRate::Record => {
-                drop(refusals);
-                self.refused(Data::dict([("reason", Data::from(reason)), ("count", 1.into())]), None);
-                true
-            }
-            RefusalRate::Count => false,
+    pub(super) fn refuse_caller(&self, reason: &'static str) -> bool {
+        let is_recorded = self.caller_refusals().take(reason, Instant::now());
+        if is_recorded {
+            self.refused(Data::dict([("reason", Data::from(reason)), ("count", 1.into())]), None);
         }
+        is_recorded
     }
 
-    /// Records the number of the refusals that were only counted.
-    pub(super) fn settle_refusals(&self) {
-        let count = self.refusals.lock().unwrap_or_else(PoisonError::into_inner).settle();
-        if count > 0 {
-            self.refused(Data::dict([("reason", Data::from("rate_limited")), ("count", count.into())]), None);
+    fn caller_refusals(&self) -> MutexGuard<'_, RecordBudget> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records the sums of what was only counted, once in an interval, or all of them.
+    pub(super) fn settle(&self, is_last: bool) {
+        let of_callers = match is_last {
+            true => self.caller_refusals().settle_all(),
+            false => self.caller_refusals().settle(Instant::now()),
+        };
+        if let Some(sum) = of_callers {
+            self.refused(refusals(None, &sum), None);
+        }
+        for used in self.presence.settle(is_last) {
+            if let Some(sum) = used.refusals {
+                self.refused(refusals(Some(&used.channel_id), &sum), None);
+            }
+            if let Some(sum) = used.connects {
+                let payload = Data::dict([
+                    ("channel_id", Data::from(&used.channel_id)),
+                    ("count", sum.count().into()),
+                    ("transports", numbers(&sum)),
+                ]);
+                self.log.append(record(ChannelRecordKind::Connections, None, payload, now_ms()));
+            }
         }
     }
 
@@ -267,4 +290,18 @@ impl ChannelCore {
     pub(super) fn refused(&self, payload: Data, session_id: Option<&str>) {
         self.log.append(record(ChannelRecordKind::Refused, session_id, payload, now_ms()));
     }
+}
+
+/// Returns the payload of a record that sums up refusals.
+fn refusals(channel_id: Option<&Arc<str>>, sum: &UnrecordedSum) -> Data {
+    Data::dict_of_present([
+        ("channel_id", channel_id.into()),
+        ("reason", SUMMED.into()),
+        ("count", sum.count().into()),
+        ("reasons", numbers(sum)),
+    ])
+}
+
+fn numbers(sum: &UnrecordedSum) -> Data {
+    Data::dict(sum.by_reason.iter().map(|(reason, number)| (*reason, Data::from(*number))))
 }

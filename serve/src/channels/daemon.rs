@@ -34,7 +34,6 @@ pub(super) struct WatchedConnection {
     pub(super) http: HttpConnection,
     pub(super) lag: Option<FeedLag>,
     pub(super) closing: watch::Receiver<Option<DisconnectReason>>,
-    pub(super) expires_at_ms: u64,
     /// The reason, if it was closed from outside.
     pub(super) forced: Arc<OnceLock<DisconnectReason>>,
     /// Whether it should have ended at the last look.
@@ -45,9 +44,7 @@ impl WatchedConnection {
     /// Returns the reason for which it must end.
     fn reason(&self) -> Option<DisconnectReason> {
         let closing = *self.closing.borrow();
-        closing
-            .or_else(|| (now_ms() >= self.expires_at_ms).then_some(DisconnectReason::Expired))
-            .or_else(|| self.lag.as_ref().is_some_and(FeedLag::is_lagged).then_some(DisconnectReason::Slow))
+        closing.or_else(|| self.lag.as_ref().is_some_and(FeedLag::is_lagged).then_some(DisconnectReason::Slow))
     }
 }
 
@@ -225,13 +222,15 @@ impl ChannelDaemon {
         });
     }
 
-    /// Marks channels that have missed their heartbeats, and records counted refusals. Never returns.
+    /// Closes what must end, marks channels that have missed their heartbeats, and records what was only counted. Never
+    /// returns.
     pub(super) async fn sweep(&self) {
         let pause = (self.limits.heartbeat / 4).clamp(Duration::from_millis(10), SWEEP);
         loop {
             tokio::time::sleep(pause).await;
+            self.core.presence.close_expired(now_ms());
             self.close_due();
-            self.core.settle_refusals();
+            self.core.settle(false);
             for (channel_id, sessions) in self.core.presence.sweep() {
                 for session_id in sessions {
                     let event = DisconnectedChannel { reason: DisconnectReason::Stale, cursor: None };

@@ -111,14 +111,14 @@ impl ChannelHttpState {
             Err(response) => return *response,
         };
         self.daemon.seen(&channel, ChannelTransport::HttpJson);
+        if !self.daemon.core().presence.may_request(&channel) {
+            return self.refused(&channel, None, &ActionError::RateLimited);
+        }
         if let Some(agents) = &self.peer_agents
             && A2aEndpoint::is_request(request.uri().path())
         {
             return match *request.method() {
-                Method::POST => match agents.answer(&self.daemon, &channel, request).await {
-                    Ok(response) => response,
-                    Err(error) => self.refused(&channel, None, &error),
-                },
+                Method::POST => agents.answer(&self.daemon, &channel, request).await,
                 _ => only("POST"),
             };
         }
@@ -179,7 +179,12 @@ impl ChannelHttpState {
     }
 
     /// Refuses a request of a channel, and records it.
-    fn refused(&self, channel: &EnrolledChannel, session_id: Option<&Arc<str>>, error: &ActionError) -> Response<Body> {
+    fn refused(
+        &self,
+        channel: &Arc<EnrolledChannel>,
+        session_id: Option<&Arc<str>>,
+        error: &ActionError,
+    ) -> Response<Body> {
         self.daemon.refuse(channel, None, session_id, error);
         of_error(error)
     }
@@ -286,7 +291,7 @@ impl ChannelHttpState {
         }
     }
 
-    fn metrics(&self, channel: &EnrolledChannel) -> Response<Body> {
+    fn metrics(&self, channel: &Arc<EnrolledChannel>) -> Response<Body> {
         if !channel.scopes.has(ChannelScope::Admin) {
             return self.refused(channel, None, &ActionError::Scope(ChannelScope::Admin));
         }

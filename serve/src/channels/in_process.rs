@@ -126,7 +126,7 @@ impl DaemonHandle {
     }
 
     /// Takes a permit for a connection.
-    fn permit(&self, daemon: &ChannelDaemon, channel: &EnrolledChannel) -> Result<CountPermit, ChannelRefusal> {
+    fn permit(&self, daemon: &ChannelDaemon, channel: &Arc<EnrolledChannel>) -> Result<CountPermit, ChannelRefusal> {
         self.connections.take().ok_or_else(|| {
             let error = ActionError::TooManyConnections(self.connections.most());
             daemon.refuse(channel, None, None, &error);
@@ -160,6 +160,11 @@ impl InProcessChannel {
                 })?;
             }
             daemon.seen(&channel, ChannelTransport::InProcess);
+            if !daemon.core().presence.may_request(&channel) {
+                let error = ActionError::RateLimited;
+                daemon.refuse(&channel, None, None, &error);
+                return Err(of_error(&error));
+            }
             work(daemon, channel).await
         })
     }

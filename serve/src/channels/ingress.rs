@@ -81,35 +81,41 @@ impl ChannelDaemon {
         action: Action,
     ) -> Result<ActionReceipt, ActionError> {
         let (daemon, of_channel) = (self.clone(), channel.clone());
-        let described = (action.action_id.clone(), action.kind, action.session.clone());
+        let submitted = action.clone();
         // A caller that hangs up does not stop what it has begun.
         let executed = tokio::spawn(async move { daemon.execute(&of_channel, action).await });
         let executed = executed.await.unwrap_or(Err(HostError::Stopping.into()));
         if let Err(error) = &executed {
-            let (action_id, kind, session) = described;
-            self.refuse(channel, Some((&action_id, kind)), session.as_ref(), error);
+            self.refuse(channel, Some(&submitted), submitted.session.as_ref(), error);
         }
         executed
     }
 
-    /// Records the refusal of a channel's request.
+    /// Records the refusal of a channel's request. Beyond a rate, refusals of a channel are counted, and summed up in
+    /// one record.
     pub(crate) fn refuse(
         &self,
-        channel: &EnrolledChannel,
-        action: Option<(&Arc<str>, ActionKind)>,
+        channel: &Arc<EnrolledChannel>,
+        action: Option<&Action>,
         session_id: Option<&Arc<str>>,
         error: &ActionError,
     ) {
+        let presence = &self.core().presence;
         if matches!(error, ActionError::RateLimited) || self.host.writes().is_err() {
-            // A channel that sends too much cannot fill the log, nor the queue of a log without room.
-            self.core().refuse_caller(error.reason());
+            // It is one of many, or the log has no room.
+            return presence.count_refusal(channel, error.reason());
+        }
+        if !presence.takes_refusal(channel, error.reason()) {
             return;
+        }
+        if let (ActionError::Scope(_), Some(action)) = (error, action) {
+            self.refuse_permit(channel, action);
         }
         let payload = Data::dict_of_present([
             ("channel_id", Data::from(&channel.id)),
             ("session_id", session_id.into()),
-            ("action_id", action.map(|(id, _)| id).into()),
-            ("kind", action.map(|(_, kind)| kind.as_str()).into()),
+            ("action_id", action.map(|action| &action.action_id).into()),
+            ("kind", action.map(|action| action.kind.as_str()).into()),
             ("reason", error.reason().into()),
             ("message", error.to_string().into()),
             ("count", 1.into()),
@@ -124,11 +130,7 @@ impl ChannelDaemon {
         action: Action,
     ) -> Result<ActionReceipt, ActionError> {
         let core = self.core();
-        if !core.presence.may_act(channel) {
-            return Err(ActionError::RateLimited);
-        }
         if !channel.scopes.has(action.kind.scope()) {
-            self.refuse_permit(channel, &action);
             return Err(ActionError::Scope(action.kind.scope()));
         }
         match action.kind {
@@ -271,13 +273,13 @@ impl ChannelDaemon {
     /// Records the refusal of an action that was recorded before its session refused it.
     async fn refused_late(
         &self,
-        channel: &EnrolledChannel,
+        channel: &Arc<EnrolledChannel>,
         action: &Action,
         session: &Arc<str>,
         key: &ActionKey,
         error: ActionError,
     ) -> Result<ActionReceipt, ActionError> {
-        self.refuse(channel, Some((&action.action_id, action.kind)), Some(session), &error);
+        self.refuse(channel, Some(action), Some(session), &error);
         let receipt = ActionReceipt::refused(error);
         self.finish(key, Some(session), receipt.outcome.clone()).await?;
         Ok(receipt)

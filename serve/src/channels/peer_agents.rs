@@ -51,30 +51,24 @@ impl PeerAgents {
     }
 
     /// Responds to a request of a channel. Every refusal is recorded.
-    ///
-    /// # Errors
-    /// The channel has sent too many requests.
     pub(super) async fn answer(
         &self,
         daemon: &Arc<ChannelDaemon>,
         channel: &Arc<EnrolledChannel>,
         request: Request<Incoming>,
-    ) -> Result<Response<Body>, ActionError> {
-        if !daemon.core().presence.may_act(channel) {
-            return Err(ActionError::RateLimited);
-        }
+    ) -> Response<Body> {
         let http = request.extensions().get::<HttpConnection>().cloned();
         let (head, body) = request.into_parts();
         let bytes = match self.endpoint.receive(&head.headers, Body::new(body)).await {
             Ok(bytes) => bytes,
-            Err(refused) => return Ok(*refused),
+            Err(refused) => return *refused,
         };
         let request = read(&bytes);
         let method = request.as_ref().ok().and_then(|request| A2aMethod::of(&request.method).ok());
         if let Some(scope) = method.map(scope_of).filter(|scope| !channel.scopes.has(*scope)) {
             daemon.refuse(channel, None, None, &ActionError::Scope(scope));
             let id = request.ok().and_then(|request| request.id);
-            return Ok(A2aEndpoint::refuse(&head, id, &no_scope(scope.as_str())));
+            return A2aEndpoint::refuse(&head, id, &no_scope(scope.as_str()));
         }
         if method.is_some() {
             self.introduce(daemon, channel);
@@ -83,7 +77,7 @@ impl PeerAgents {
         let manager = self.endpoint.manager().seen_by(Arc::new(peer));
         let response = self.endpoint.respond(&manager, &head, request).await;
         let is_stream = method.is_some_and(A2aMethod::is_stream) && response.status() == StatusCode::OK;
-        Ok(if is_stream { connected(response, daemon, channel, http) } else { response })
+        if is_stream { connected(response, daemon, channel, http) } else { response }
     }
 
     /// Records the identity of a channel at its first request as a peer agent.

@@ -1,4 +1,4 @@
-//! [`ChannelPresence`]: the channels that are present, by the clock of this process.
+//! [`ChannelPresence`]: the channels that are present, by the clock of this process, and what each of them has used up.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::accounts::SessionAccounts;
-use super::throttle::RateLimiter;
+use super::throttle::{RateLimiter, RecordBudget, UnrecordedSum};
 use super::{ChannelScope, DisconnectReason, EnrolledChannel};
 use crate::a2a::now_ms;
+
+/// The number of refusals of a channel with a record each, and of its connections, before they are summed up.
+const RECORDS: u32 = 64;
 
 /// The number of missed heartbeats after which a channel is stale.
 const MISSED: u32 = 3;
@@ -18,8 +21,8 @@ const MISSED: u32 = 3;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PresenceLimits {
     pub(super) heartbeat: Duration,
-    pub(super) actions_per_second: u32,
-    pub(super) actions_burst: u32,
+    pub(super) requests_per_second: u32,
+    pub(super) requests_burst: u32,
 }
 
 /// The channels that are present.
@@ -36,7 +39,11 @@ struct PresentChannel {
     seen: Instant,
     is_stale: bool,
     closing: watch::Sender<Option<DisconnectReason>>,
-    actions: RateLimiter,
+    requests: RateLimiter,
+    /// The records of its refusals.
+    refusals: RecordBudget,
+    /// The records of its connections.
+    connects: RecordBudget,
 }
 
 /// A connection that was counted.
@@ -45,6 +52,16 @@ pub(super) struct CountedConnection {
     pub(super) number: u64,
     /// Ready when the channel must be disconnected.
     pub(super) closing: watch::Receiver<Option<DisconnectReason>>,
+    /// Whether its records are written.
+    pub(super) is_recorded: bool,
+}
+
+/// What a channel did that has no records of its own.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UnrecordedUse {
+    pub(super) channel_id: Arc<str>,
+    pub(super) refusals: Option<UnrecordedSum>,
+    pub(super) connects: Option<UnrecordedSum>,
 }
 
 impl ChannelPresence {
@@ -68,7 +85,9 @@ impl ChannelPresence {
             seen: now,
             is_stale: false,
             closing: watch::Sender::new(None),
-            actions: RateLimiter::new(limits.actions_per_second, limits.actions_burst, now),
+            requests: RateLimiter::new(limits.requests_per_second, limits.requests_burst, now),
+            refusals: RecordBudget::sparse(RECORDS, now),
+            connects: RecordBudget::sparse(RECORDS, now),
         });
         let was_stale = std::mem::replace(&mut present.is_stale, false);
         present.seen = now;
@@ -81,9 +100,38 @@ impl ChannelPresence {
         if was_stale { sessions } else { Vec::new() }
     }
 
-    /// Takes an action. Returns false if the channel has sent too many.
-    pub(super) fn may_act(&self, channel: &Arc<EnrolledChannel>) -> bool {
-        self.see(channel, |present| present.actions.take(Instant::now())).0
+    /// Takes a request. Returns false if the channel has sent too many.
+    pub(super) fn may_request(&self, channel: &Arc<EnrolledChannel>) -> bool {
+        self.see(channel, |present| present.requests.take(Instant::now())).0
+    }
+
+    /// Takes a frame that has come. Returns the pause before the next one is read.
+    pub(super) fn pause_after_frame(&self, channel: &Arc<EnrolledChannel>) -> Duration {
+        self.see(channel, |present| present.requests.charge(Instant::now())).0
+    }
+
+    /// Takes a refusal. Returns whether it gets a record of its own; otherwise it is counted.
+    pub(super) fn takes_refusal(&self, channel: &Arc<EnrolledChannel>, reason: &'static str) -> bool {
+        self.see(channel, |present| present.refusals.take(reason, Instant::now())).0
+    }
+
+    /// Counts a refusal, which gets no record of its own.
+    pub(super) fn count_refusal(&self, channel: &Arc<EnrolledChannel>, reason: &'static str) {
+        self.see(channel, |present| present.refusals.count(reason));
+    }
+
+    /// Returns what has no records of its own, once in an interval, or all of it.
+    pub(super) fn settle(&self, is_last: bool) -> Vec<UnrecordedUse> {
+        let now = Instant::now();
+        let settle = |budget: &mut RecordBudget| if is_last { budget.settle_all() } else { budget.settle(now) };
+        let mut unrecorded = Vec::new();
+        for (id, present) in self.lock().iter_mut() {
+            let (refusals, connects) = (settle(&mut present.refusals), settle(&mut present.connects));
+            if refusals.is_some() || connects.is_some() {
+                unrecorded.push(UnrecordedUse { channel_id: id.clone(), refusals, connects });
+            }
+        }
+        unrecorded
     }
 
     /// Counts a connection.
@@ -92,12 +140,14 @@ impl ChannelPresence {
         channel: &Arc<EnrolledChannel>,
         number: u64,
         session_id: Option<&Arc<str>>,
+        reason: &'static str,
     ) -> CountedConnection {
         let add = |present: &mut PresentChannel| {
             present.connections.insert(number, session_id.cloned());
-            present.closing.subscribe()
+            (present.closing.subscribe(), present.connects.take(reason, Instant::now()))
         };
-        CountedConnection { number, closing: self.see(channel, add).0 }
+        let (closing, is_recorded) = self.see(channel, add).0;
+        CountedConnection { number, closing, is_recorded }
     }
 
     /// Removes a connection.
@@ -111,6 +161,25 @@ impl ChannelPresence {
     pub(super) fn close(&self, channel_id: &str, reason: DisconnectReason) {
         if let Some(present) = self.lock().get_mut(channel_id) {
             present.closing.send_replace(Some(reason));
+        }
+    }
+
+    /// Closes the connections of channels whose secrets have expired by the clock of the system. A clock that was wrong
+    /// and is set back revives them.
+    pub(super) fn close_expired(&self, now_ms: u64) {
+        for present in self.lock().values() {
+            let is_expired = now_ms >= present.channel.expires_at_ms;
+            present.closing.send_if_modified(|closing| match (*closing, is_expired) {
+                (None, true) => {
+                    *closing = Some(DisconnectReason::Expired);
+                    true
+                }
+                (Some(DisconnectReason::Expired), false) => {
+                    *closing = None;
+                    true
+                }
+                _ => false,
+            });
         }
     }
 
@@ -159,8 +228,12 @@ impl ChannelPresence {
                 }
             }
         }
-        // A channel without connections begins anew.
-        channels.retain(|_, present| !present.is_stale || !present.connections.is_empty());
+        // A channel without connections begins anew, unless it has used up something.
+        let now = Instant::now();
+        channels.retain(|_, present| {
+            let is_new = present.refusals.is_full(now) && present.connects.is_full(now);
+            !present.is_stale || !present.connections.is_empty() || !is_new
+        });
         stale
     }
 
@@ -175,4 +248,41 @@ fn sessions_of(present: &mut PresentChannel) -> Vec<Arc<str>> {
     sessions.sort();
     sessions.dedup();
     sessions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channels::{ChannelScopes, NewChannel, PeerRole};
+
+    /// A channel that expires at a time.
+    fn channel(expires_at_ms: u64) -> Arc<EnrolledChannel> {
+        let new = NewChannel {
+            name: "phone".to_owned(),
+            role: PeerRole::Client,
+            scopes: ChannelScopes::default(),
+            account: "local".into(),
+            expires: Duration::from_millis(expires_at_ms),
+        };
+        Arc::new(EnrolledChannel::new(new, 0).unwrap().0)
+    }
+
+    #[test]
+    fn a_connection_ends_with_its_channel_also_when_the_clock_jumps() {
+        let limits = PresenceLimits { heartbeat: Duration::from_secs(1), requests_per_second: 1, requests_burst: 1 };
+        let presence = ChannelPresence::new(limits, Arc::default());
+        let phone = channel(u64::MAX - 1);
+        let connection = presence.connect(&phone, 1, None, "sse");
+        let closing = || *connection.closing.borrow();
+        presence.close_expired(1_000);
+        assert_eq!(closing(), None);
+        presence.close_expired(u64::MAX);
+        assert_eq!(closing(), Some(DisconnectReason::Expired));
+        assert!(!presence.is_present(&phone.id));
+        presence.close_expired(1_000);
+        assert_eq!((closing(), presence.is_present(&phone.id)), (None, true), "the clock was set back");
+        presence.close(&phone.id, DisconnectReason::Revoked);
+        presence.close_expired(1_000);
+        assert_eq!(closing(), Some(DisconnectReason::Revoked));
+    }
 }

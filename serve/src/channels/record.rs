@@ -20,6 +20,8 @@ words! {
         Refused = "refused",
         /// Known facts about a channel.
         Identity = "identity",
+        /// A sum of the connections of a channel that have no records of their own.
+        Connections = "connections",
         /// An event of a channel.
         Event = "event",
         /// A local task is linked to a peer's task, or the link changed.

@@ -78,10 +78,10 @@ pub struct ChannelLimits {
     pub heartbeat: Duration,
     /// The time after which a permission question without an answer is refused.
     pub permission_timeout: Option<Duration>,
-    /// The number of requests of a channel in a second, after a burst.
-    pub actions_per_second: u32,
-    /// The number of requests of a channel at once.
-    pub actions_burst: u32,
+    /// The number of requests and frames of a channel in a second, after a burst.
+    pub requests_per_second: u32,
+    /// The number of requests and frames of a channel at once.
+    pub requests_burst: u32,
     /// The time after which a session without work and without a connection is closed.
     pub session_idle: Duration,
 }
@@ -94,8 +94,8 @@ impl Default for ChannelLimits {
             window: WindowLimits::default(),
             heartbeat: Duration::from_millis(stdlib::ChannelsProject::HEARTBEAT_MS),
             permission_timeout: None,
-            actions_per_second: 50,
-            actions_burst: 200,
+            requests_per_second: 50,
+            requests_burst: 200,
             session_idle: SESSION_IDLE,
         }
     }
@@ -206,7 +206,7 @@ async fn run(
         Some(manager) => manager.stop().await,
         None => host.stop().await,
     }
-    core.settle_refusals();
+    core.settle(true);
     core.presence.close_all(DisconnectReason::Stopping);
     let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
     waking.abort();

@@ -189,7 +189,7 @@ impl AcpChannel {
             let head = match permitted {
                 Ok(()) => head(&daemon).await,
                 Err(error) => {
-                    daemon.refuse(&channel, Some((&action.action_id, action.kind)), Some(&session_id), &error);
+                    daemon.refuse(&channel, Some(&action), Some(&session_id), &error);
                     Err(refusal(&error))
                 }
             };

@@ -1,0 +1,310 @@
+//! Six servers under load side by side: after a while, none of them needs more memory.
+//!
+//! It takes ten minutes, so it is a command of its own:
+//! `cargo test --workspace --locked --test clients -- --ignored load`. `HARN_LOAD_MINUTES` sets another time.
+
+use crate::harn::{environment, root, scratch};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The most that the memory at the end may be, in hundredths of that after three tenths of the time.
+const MOST: u64 = 120;
+
+/// A script that answers at once.
+const AGENT: &str = "pipeline default(task) { return \"done: ${task}\" }\n";
+
+/// A worker of a hub, and a client of it.
+const WORKER: &str = r#"
+let worker = hub.connect(env("HUB_URL")).register({name: "echo"})
+println("ready")
+for task in worker.tasks() {
+  task.accept("at work")
+  task.complete(task.text)
+}
+"#;
+const CLIENT: &str = r#"
+let client = hub.connect(env("HUB_URL")).register({name: "client"})
+while true {
+  let task = client.request("hello", {to: "echo"})
+  println(task.state)
+}
+"#;
+
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
+    command.env_clear().envs(environment()).current_dir(folder).args(args);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// Starts a server, and returns it with the addresses that it tells on standard error.
+fn serve(folder: &Path, args: &[&str], addresses: usize) -> (Running, Vec<String>) {
+    let mut server = Running(command(folder, args).stderr(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(server.0.stderr.take().unwrap()).lines();
+    let mut found = Vec::new();
+    while found.len() < addresses {
+        let line = lines.next().unwrap_or_else(|| panic!("{args:?} does not listen")).unwrap();
+        let address = line.split("127.0.0.1:").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
+        found.extend(address.map(|port| format!("127.0.0.1:{}", port.collect::<String>())));
+    }
+    thread::spawn(move || lines.for_each(drop));
+    (server, found)
+}
+
+/// Sends a request over HTTP, and returns its head and its body.
+fn http(address: &str, method: &str, path: &str, headers: &str, body: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n{headers}\r\n{body}"
+    )
+    .unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
+    (head.to_owned(), body.to_owned())
+}
+
+/// A server with JSON-RPC on standard input and output, a message in a line or behind its length.
+struct Piped {
+    _server: Running,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    has_length: bool,
+    last: u64,
+}
+
+impl Piped {
+    fn start(folder: &Path, args: &[&str], has_length: bool) -> (Piped, u32) {
+        let mut server = Running(command(folder, args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
+        let (input, output) = (server.0.stdin.take().unwrap(), BufReader::new(server.0.stdout.take().unwrap()));
+        let id = server.0.id();
+        (Piped { _server: server, input, output, has_length, last: 0 }, id)
+    }
+
+    fn tell(&mut self, message: &Value) {
+        let text = message.to_string();
+        match self.has_length {
+            true => write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap(),
+            false => writeln!(self.input, "{text}").unwrap(),
+        }
+        self.input.flush().unwrap();
+    }
+
+    fn notify(&mut self, method: &str, params: Value) {
+        self.tell(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        assert!(self.output.read_line(&mut line).unwrap() > 0, "the server has ended");
+        let Some(length) = line.strip_prefix("Content-Length: ") else { return serde_json::from_str(&line).unwrap() };
+        let mut body = vec![0; length.trim().parse::<usize>().unwrap()];
+        self.output.read_line(&mut String::new()).unwrap();
+        self.output.read_exact(&mut body).unwrap();
+        serde_json::from_slice(&body).unwrap()
+    }
+
+    /// Sends a request, and returns its result.
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.last += 1;
+        self.tell(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}));
+        loop {
+            let mut message = self.read();
+            if message["id"] == self.last && message["method"].is_null() {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].take();
+            }
+            // What the server asks for itself.
+            if let (Some(id), true) = (message.get("id").cloned(), message["method"].is_string()) {
+                self.tell(&json!({"jsonrpc": "2.0", "id": id, "result": null}));
+            }
+        }
+    }
+}
+
+/// A server under load: its process, and a round of requests after the other.
+struct Loaded {
+    name: &'static str,
+    process: u32,
+    rounds: Arc<AtomicU64>,
+}
+
+impl Loaded {
+    fn start(
+        name: &'static str,
+        process: u32,
+        is_over: &Arc<AtomicBool>,
+        mut round: impl FnMut() + Send + 'static,
+    ) -> Loaded {
+        let (rounds, is_over) = (Arc::<AtomicU64>::default(), is_over.clone());
+        let counted = rounds.clone();
+        thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                round();
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        Loaded { name, process, rounds }
+    }
+
+    /// Returns its memory, in KiB.
+    fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process));
+        let status = status.unwrap_or_else(|_| panic!("{} has ended", self.name));
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+}
+
+#[test]
+#[ignore = "takes ten minutes"]
+fn six_servers_keep_their_memory() {
+    let minutes: f64 = std::env::var("HARN_LOAD_MINUTES").map_or(10.0, |text| text.parse().unwrap());
+    let folder = scratch("load").canonicalize().unwrap();
+    std::fs::write(folder.join("agent.harn"), AGENT).unwrap();
+    let is_over = Arc::<AtomicBool>::default();
+    let mut loaded = Vec::new();
+
+    let (mut acp, process) = Piped::start(&folder, &["serve", "acp", "agent.harn"], false);
+    acp.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
+    let cwd = folder.clone();
+    loaded.push(Loaded::start("acp", process, &is_over, move || {
+        let opened = acp.call("session/new", json!({"cwd": cwd, "mcpServers": []}));
+        for _ in 0..3 {
+            let prompt = json!([{"type": "text", "text": "hello"}]);
+            acp.call("session/prompt", json!({"sessionId": opened["sessionId"], "prompt": prompt}));
+        }
+        acp.call("session/close", json!({"sessionId": opened["sessionId"]}));
+    }));
+
+    let (lsp_root, file) = (folder.clone(), format!("file://{}/agent.harn", folder.display()));
+    let (mut lsp, process) = Piped::start(&folder, &["lsp"], true);
+    lsp.call(
+        "initialize",
+        json!({"processId": null, "rootUri": format!("file://{}", lsp_root.display()), "capabilities": {}}),
+    );
+    lsp.notify("initialized", json!({}));
+    loaded.push(Loaded::start("lsp", process, &is_over, move || {
+        let document = json!({"uri": file, "languageId": "harn", "version": 1, "text": AGENT});
+        lsp.notify("textDocument/didOpen", json!({"textDocument": document}));
+        for version in 2..6 {
+            let text = format!("{AGENT}fn added_{version}(x) {{ return x + {version} }}\n");
+            let changed =
+                json!({"textDocument": {"uri": file, "version": version}, "contentChanges": [{"text": text}]});
+            lsp.notify("textDocument/didChange", changed);
+            let at = json!({"textDocument": {"uri": file}, "position": {"line": 0, "character": 12}});
+            lsp.call("textDocument/hover", at);
+        }
+        lsp.notify("textDocument/didClose", json!({"textDocument": {"uri": file}}));
+    }));
+
+    let (a2a, addresses) = serve(&folder, &["serve", "a2a", "agent.harn", "--listen", "0"], 1);
+    loaded.push(Loaded::start("a2a", a2a.0.id(), &is_over, move || {
+        let message = json!({"role": "ROLE_USER", "messageId": "m", "parts": [{"text": "hello"}]});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        let (_, answer) = http(&addresses[0], "POST", "/", "A2A-Version: 1.0\r\n", &body.to_string());
+        assert!(answer.contains("TASK_STATE_COMPLETED"), "{answer}");
+    }));
+
+    let orders = root().join("examples/mcp/orders.harn");
+    let (mcp, addresses) = serve(&folder, &["serve", "mcp", orders.to_str().unwrap(), "--http", "127.0.0.1:0"], 1);
+    loaded.push(Loaded::start("mcp", mcp.0.id(), &is_over, move || {
+        let ask = |method: &str, params: Value, more: &str| {
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            let headers =
+                format!("Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n{more}");
+            http(&addresses[0], "POST", "/mcp", &headers, &body)
+        };
+        let client = json!({"name": "load", "version": "1"});
+        let begun = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let (head, answer) = ask("initialize", begun, "");
+        let session = head.lines().find(|line| line.to_ascii_lowercase().starts_with("mcp-session-id:"));
+        let session = format!("{}\r\n", session.unwrap_or_else(|| panic!("{head} {answer}")));
+        let call = json!({"name": "count_orders", "arguments": {"paid": true}});
+        let (_, answer) = ask("tools/call", call, &session);
+        assert!(answer.contains("\"result\""), "{answer}");
+        http(&addresses[0], "DELETE", "/mcp", &session, "");
+    }));
+
+    let log = format!("sqlite:{}", folder.join("events.db").display());
+    let added = command(&folder, &["channel", "add", "load", "--can", "view,prompt,admin", "--event-log", &log])
+        .stdout(Stdio::piped())
+        .output()
+        .unwrap();
+    let secret = format!("Authorization: Bearer {}\r\n", String::from_utf8(added.stdout).unwrap().trim());
+    let rate = ["--max-rate", "100000"];
+    let args = ["serve", "channels", "agent.harn", "--listen", "0", "--event-log", &log];
+    let (channels, addresses) = serve(&folder, &[&args[..], &rate].concat(), 1);
+    let actions = AtomicU64::new(0);
+    loaded.push(Loaded::start("channels", channels.0.id(), &is_over, move || {
+        let act = |session: Option<&Value>, kind: &str, params: Value| {
+            let id = actions.fetch_add(1, Ordering::Relaxed).to_string();
+            let mut action = json!({"kind": kind, "actionId": id, "params": params});
+            if let Some(session) = session {
+                action["sessionId"] = session.clone();
+            }
+            let (head, body) = http(&addresses[0], "POST", "/actions", &secret, &action.to_string());
+            assert!(head.starts_with("HTTP/1.1 20"), "{head} {body}");
+            serde_json::from_str::<Value>(&body).unwrap()
+        };
+        let opened = act(None, "open", json!({}));
+        let session = &opened["result"]["sessionId"];
+        act(Some(session), "prompt", json!({"text": "hello"}));
+        act(Some(session), "close", json!({}));
+    }));
+
+    let (hub, addresses) = serve(&folder, &["serve", "hub", "--listen", "0", "--http", "0", "--store", "memory"], 2);
+    let url = format!("http://{}", addresses[0]);
+    let script = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).unwrap();
+        let mut command = command(&folder, &["run", name]);
+        let mut child = Running(command.env("HUB_URL", &url).stdout(Stdio::piped()).spawn().unwrap());
+        let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+        (child, lines)
+    };
+    let (_worker, mut ready) = script("worker.harn", WORKER);
+    assert_eq!(ready.next().unwrap().unwrap(), "ready");
+    let (_client, mut answered) = script("client.harn", CLIENT);
+    loaded.push(Loaded::start("hub", hub.0.id(), &is_over, move || {
+        assert_eq!(answered.next().unwrap().unwrap(), "completed");
+    }));
+
+    let begun = Instant::now();
+    let wait_until = |part: f64| {
+        let until = Duration::from_secs_f64(minutes * 60.0 * part);
+        thread::sleep(until.saturating_sub(begun.elapsed()));
+        loaded.iter().map(|server| (server.memory(), server.rounds.load(Ordering::Relaxed))).collect::<Vec<_>>()
+    };
+    let (early, late) = (wait_until(0.3), wait_until(1.0));
+    is_over.store(true, Ordering::Relaxed);
+    let mut grown = Vec::new();
+    for ((server, (before, began)), (after, rounds)) in loaded.iter().zip(early).zip(late) {
+        println!("{}: {before} KiB, then {after} KiB; {rounds} rounds", server.name);
+        assert!(rounds > began, "{} stands still after {began} rounds", server.name);
+        if after * 100 > before * MOST {
+            grown.push(format!("{}: {before} KiB, then {after} KiB", server.name));
+        }
+    }
+    assert!(grown.is_empty(), "{grown:?}");
+}
