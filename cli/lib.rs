@@ -14,6 +14,7 @@ mod difference;
 mod dis;
 mod doc;
 mod eval;
+mod event_log;
 mod explain;
 mod fmt;
 mod interrupt;
@@ -95,6 +96,9 @@ enum Command {
     /// Enrol, list and revoke the channels of an event log
     #[command(subcommand)]
     Channel(Lazy<channel::ChannelCommand>),
+    /// Maintain an event log: remove old records
+    #[command(subcommand)]
+    Log(Lazy<event_log::LogCommand>),
     /// Join a running daemon as an agent on standard input and output, for an editor
     Attach(attach::AttachArgs),
     /// Start an interactive session
@@ -165,6 +169,7 @@ pub fn main() -> ExitCode {
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Mcp(Lazy(command)) => mcp::run(command),
         Command::Channel(Lazy(command)) => channel::run(command),
+        Command::Log(Lazy(command)) => event_log::run(command),
         Command::Attach(args) => attach::run(args),
         Command::Repl(Lazy(args)) => repl::run(args),
         Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),

@@ -13,6 +13,7 @@
 //! - [`LogReader`]: reads a log on any thread.
 //! - [`LogReservation`]: space for records, reserved before a lock is taken.
 //! - [`SharedLog`]: a log that several threads write to.
+//! - [`RecordRemover`]: removes single records from a log in a file.
 //! - [`ObservedLog`]: a log whose records another subscriber sees too.
 //! - [`InterceptedLog`]: a log with a [`RecordInterceptor`] in front of it.
 //! - [`Topic`]: the topics that scripts cannot write to.
@@ -50,7 +51,9 @@ pub use reader::LogReader;
 pub use reservation::LogReservation;
 pub use run_tagged::{RUN_ID, RunTaggedLog};
 pub use shared::{DurableFuture, SharedLog};
-pub use sqlite::{LogFile, RunCursors, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within};
+pub use sqlite::{
+    LogFile, RecordRemover, RunCursors, SqliteLog, SqliteOptions, Synchronous, ask_while_reading, while_wanted, within,
+};
 pub use topic::Topic;
 
 /// A record that is about to be written.

@@ -85,7 +85,9 @@ pub use event::{
 };
 pub use feed::WindowLimits;
 pub use identity::{ChannelIdentity, ChannelTransport};
+pub(crate) use ledger::ActionLedger;
 pub use ledger::{ActionOutcome, ActionStatus};
+pub(crate) use record::{ChannelRecordKind, channel_record_kind};
 pub use registry::{AuthenticationError, ChannelRegistry, enrol, revoke};
 pub use scope::{ChannelScope, ChannelScopes};
 pub use secret::{ChannelSecret, SecretDigest};

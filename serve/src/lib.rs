@@ -6,6 +6,7 @@
 //! | [`wire`] | reminder events, in the names and words of each protocol |
 //! | [`host`] | sessions on workers, and their clients |
 //! | [`store`] | sessions that survive the process |
+//! | [`trim`] | the removal of old records from a log |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
@@ -29,6 +30,7 @@ pub mod mcp;
 mod metrics;
 mod probe;
 pub mod store;
+pub mod trim;
 mod when_woken;
 pub mod wire;
 

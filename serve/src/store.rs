@@ -11,6 +11,9 @@
 //! | `session.message` | the durable messages of the transcript |
 //! | `session.state` | other durable state: the summary, metadata, the state of reminder providers |
 //!
+//! Every record of `session.life` names the account that owns the session. A session whose owner is unknown belongs to
+//! no account.
+//!
 //! With `session.injection` and the topics of reminders, which the core writes, these are all records of a session.
 //!
 //! - [`SessionStore`]: the sessions of a log: [`SessionStore::list`], [`SessionStore::load`], [`SessionStore::claim`].
@@ -30,6 +33,7 @@ use crate::host::SessionEvent;
 mod about;
 mod claim;
 mod error;
+mod exclusion;
 mod fold;
 mod interrupted;
 mod journal;
@@ -41,8 +45,10 @@ mod stored;
 pub(crate) mod tests;
 
 pub use about::SessionDescription;
+pub(crate) use about::{LOCAL_ACCOUNT, account_of};
 pub use claim::SessionClaim;
 pub use error::StoreError;
+pub(crate) use exclusion::exclude_servers;
 pub use journal::SessionJournal;
 pub use list::{SessionPage, SessionSummary};
 pub use stored::StoredSession;
@@ -56,6 +62,8 @@ pub struct SessionStore(Arc<SessionStoreState>);
 
 struct SessionStoreState {
     log: SqliteLog,
+    /// The path of the log, without symbolic links: the locks are beside it.
+    place: PathBuf,
     /// The unique id of this process.
     process: Arc<str>,
     /// The lock held while this process lives: the sessions that it has opened belong to it.
@@ -70,10 +78,12 @@ impl SessionStore {
     pub fn new(log: SqliteLog) -> Result<SessionStore, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let process: Arc<str> = format!("{:x}-{:x}", now.as_nanos(), std::process::id()).into();
-        let alive = LockFile::beside(&beside(log.path(), &process))
-            .map_err(|error| StoreError::CannotClaim(error.to_string()))?;
+        let place = place_of(log.path());
+        let alive =
+            LockFile::beside(&beside(&place, &process)).map_err(|error| StoreError::CannotClaim(error.to_string()))?;
+        exclusion::wait_for_trim(log.path(), &place)?;
         log.serve();
-        Ok(SessionStore(Arc::new(SessionStoreState { log, process, _alive: alive })))
+        Ok(SessionStore(Arc::new(SessionStoreState { log, place, process, _alive: alive })))
     }
 
     /// Returns the log for the records of a session.
@@ -98,7 +108,7 @@ impl SessionStore {
 
     /// Takes a lock like [`SessionStore::lock`], waiting for it up to `timeout`.
     pub(crate) fn lock_within(&self, name: &str, timeout: Duration) -> Result<LockFile, LockError> {
-        LockFile::beside_within(&beside(self.log().path(), name), timeout)
+        LockFile::beside_within(&beside(&self.0.place, name), timeout)
     }
 }
 
@@ -116,6 +126,11 @@ pub(crate) fn shown_event(record: &Record) -> Option<SessionEvent> {
         },
         _ => None,
     }
+}
+
+/// Returns the path of a log without symbolic links, so that all processes find the same locks.
+fn place_of(log: &Path) -> PathBuf {
+    std::fs::canonicalize(log).unwrap_or_else(|_| log.to_path_buf())
 }
 
 /// Returns the path of a file beside the log, for a process or a session.

@@ -8,7 +8,8 @@
 //! - [`rates`]: a channel that sends without end.
 //! - [`acp_client`]: clients of ACP. [`attach`]: editors. [`websocket`]: ACP over a WebSocket.
 //! - [`peer_agents`]: A2A on the port of the daemon. [`together`]: four clients of one session at once. [`owned`]: one
-//!   daemon for each log. [`full`]: a log that cannot be written. [`limits`]: limits of sessions.
+//!   daemon for each log. [`full`]: a log that cannot be written. [`limits`]: limits of sessions. [`trimmed`]: a log whose
+//!   old records were removed.
 
 mod acp_client;
 mod attach;
@@ -28,4 +29,5 @@ mod refusals;
 mod rounds;
 mod sharing;
 mod together;
+mod trimmed;
 mod websocket;

@@ -5,6 +5,7 @@ mod failures;
 mod homes;
 mod killed;
 mod shared;
+mod trim;
 
 use crate::harn::{Outcome, harn_with_input, scratch, trust};
 use runtime::event_log::{LogFile, Record, RecordFilter};

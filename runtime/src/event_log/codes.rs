@@ -119,7 +119,14 @@ pub enum LogCode {
         title: "event log is in use by another server",
         meaning: "A server of channels and a hub own their event log, because two of them would execute an action \
             twice. A lock on the file `FILE.lock` next to the log marks the owner, and ends with its process in any \
-            case. The message names the log and the process. Nothing was served or removed.",
+            case. While `harn log trim` removes records, it owns the log too, and it is refused while a server uses the \
+            log. The message names the log and the process. Nothing was served or removed.",
+    },
+    /// A topic whose records `harn log trim` does not remove.
+    TrimTopic = "HARN-LOG-019", Error {
+        title: "invalid topic to trim",
+        meaning: "`harn log trim --topic` takes topics to which scripts write with `event_log.emit`. The topic belongs to \
+            the runtime, or the log has none of this name. Nothing was removed.",
     },
 }
 }

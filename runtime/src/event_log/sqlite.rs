@@ -31,12 +31,14 @@ mod open;
 mod presence;
 mod progress;
 mod queue;
+mod remover;
 mod row;
 mod schema;
 mod writer;
 
 pub use file::{LogFile, RunCursors};
 pub use progress::{ask_while_reading, while_wanted, within};
+pub use remover::RecordRemover;
 
 use follow::Follower;
 use queue::{DurabilityWait, EmitWait, WriteQueue};
@@ -105,19 +107,26 @@ impl SqliteLog {
     /// # Errors
     /// Fails if another server owns the file, or the lock file cannot be created.
     pub fn own(&self) -> Result<(), LogError> {
-        let path = self.0.path.clone();
+        let _ = self.0.owner.set(SqliteLog::owner_lock(&self.0.path)?);
+        Ok(())
+    }
+
+    /// Takes the lock of the owner of a log without opening it.
+    ///
+    /// # Errors
+    /// See [`SqliteLog::own`].
+    pub fn owner_lock(path: &Path) -> Result<LockFile, LogError> {
         // Other spellings of the path name the same log.
-        let place = std::fs::canonicalize(&path).unwrap_or_else(|_| path.to_path_buf());
+        let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let lock = LockFile::beside(&place).map_err(|error| match error {
-            LockError::Held => LogError::Owned { path: path.clone(), holder: LockFile::holder(&place) },
+            LockError::Held => LogError::Owned { path: path.into(), holder: LockFile::holder(&place) },
             LockError::Io(error) => {
-                LogError::CannotOpen { path: path.clone(), why: format!("its lock file cannot be used ({error})") }
+                LogError::CannotOpen { path: path.into(), why: format!("its lock file cannot be used ({error})") }
             }
         })?;
         // The id only helps to find the process.
         let _ = lock.sign();
-        let _ = self.0.owner.set(lock);
-        Ok(())
+        Ok(lock)
     }
 
     /// Lets the log go on after records were lost, because it is written for many sessions: one of them must not end the

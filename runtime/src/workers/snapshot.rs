@@ -31,7 +31,7 @@ pub(crate) use file::SnapshotText;
 pub use journal::Journal;
 pub(crate) use journal::WrittenLoop;
 pub use loop_snapshot::StoredEnd;
-pub use session::{StoredSession, pending_by_log, settle_with_log};
+pub use session::{StoredSession, follow_pending, pending_by_log, settle_with_log};
 pub use storage::SnapshotStorage;
 pub(crate) use storage::SnapshotTarget;
 

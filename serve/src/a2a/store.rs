@@ -18,7 +18,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use a2a::{ListTasks, Message, TaskPage};
+use a2a::{ListTasks, Message, TaskPage, TaskState};
+use runtime::data::Data;
 use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
@@ -28,6 +29,7 @@ use crate::host::Waiting;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
 use index::TaskIndex;
+pub(crate) use record::run_of;
 use record::{TaskBrief, TaskRecord};
 
 mod fold;
@@ -38,6 +40,11 @@ mod takeover;
 #[cfg(test)]
 mod tests;
 mod unwritten_answer;
+
+/// Returns the state of a task after a record of its lifecycle; `None` for a record that cannot be read.
+pub(crate) fn task_state(payload: &Data) -> Option<TaskState> {
+    TaskBrief::read(payload).ok().map(|brief| brief.state)
+}
 
 /// The tasks of a log file. Clones share their state.
 #[derive(Clone)]
@@ -108,7 +115,7 @@ impl TaskStore {
                 topic: topic.into(),
                 kind: topic.kind(word).into(),
                 payload: payload.into(),
-                headers: runtime::data::Data::Nil,
+                headers: Data::Nil,
                 occurred_at_ms: at_ms,
             })
         };

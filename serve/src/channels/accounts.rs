@@ -1,30 +1,50 @@
 //! [`SessionAccounts`]: the accounts of sessions, and of the tasks of peer agents.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// The account of sessions that no channel opened.
-static LOCAL: LazyLock<Arc<str>> = LazyLock::new(|| "local".into());
+use runtime::event_log::{Record, Topic};
 
-/// The accounts of sessions and of peers' tasks, by their ids: a channel reaches those of its own account.
+use crate::store::{SessionSummary, account_of};
+
+/// The accounts of sessions and of peers' tasks, by their ids: a channel reaches those of its own account. A session or
+/// task whose account is unknown belongs to no account, and no channel reaches it.
 #[derive(Debug, Default)]
 pub(super) struct SessionAccounts(RwLock<HashMap<Arc<str>, Arc<str>>>);
 
 impl SessionAccounts {
-    /// Returns the account of a session.
-    pub(super) fn of(&self, session_id: &str) -> Arc<str> {
-        let accounts = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        accounts.get(session_id).unwrap_or(&LOCAL).clone()
+    /// Returns the account of a session; `None` if it is unknown.
+    pub(super) fn of(&self, session_id: &str) -> Option<Arc<str>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(session_id).cloned()
     }
 
-    /// Returns whether the account of a session was set.
-    pub(super) fn knows(&self, session_id: &str) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains_key(session_id)
+    /// Returns whether a session belongs to an account.
+    pub(super) fn owns(&self, account: &str, session_id: &str) -> bool {
+        let accounts = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        accounts.get(session_id).is_some_and(|owner| **owner == *account)
+    }
+
+    /// Returns whether a session of a list belongs to an account. The list may name a session that another process has just
+    /// opened.
+    pub(super) fn owns_listed(&self, account: &str, row: &SessionSummary) -> bool {
+        self.of(&row.id).or_else(|| row.account.clone()).is_some_and(|owner| *owner == *account)
     }
 
     /// Sets the account of a new session. A later record cannot move it.
     pub(super) fn set(&self, session_id: &Arc<str>, account: &Arc<str>) {
         let mut accounts = self.0.write().unwrap_or_else(PoisonError::into_inner);
         accounts.entry(session_id.clone()).or_insert_with(|| account.clone());
+    }
+
+    /// Takes the account of a session from a record of its life. Other records have no effect.
+    pub(super) fn take(&self, record: &Record) {
+        if *record.topic != *Topic::Life.as_str() {
+            return;
+        }
+        if let Some((session_id, account)) =
+            record.payload.get("session_id").as_shared_str().zip(account_of(&record.payload))
+        {
+            self.set(&session_id, &account);
+        }
     }
 }

@@ -89,21 +89,28 @@ impl ChannelCore {
             refusals: Mutex::new(RecordBudget::new(1, CALLER_REFUSALS, Instant::now())),
             log,
         };
-        let mut filter = RecordFilter::topic(Topic::Channel);
+        // A record of a session's life names its account. Logs of earlier versions have it only in records of channels.
+        core.each_of(Topic::Life, 0, |record| core.accounts.take(record))?;
         let mut left = UndecidedQuestions::default();
-        loop {
-            let page = core.log.look(|file| file.read(&filter, PAGE))?;
-            for record in &page {
-                core.take(record);
-                left.take(record);
-            }
-            match page.last() {
-                Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => break,
-            }
-        }
+        core.each_of(Topic::Channel, 0, |record| {
+            core.take(record);
+            left.take(record);
+        })?;
         core.permissions.expire(left);
         Ok((Arc::new(core), head))
+    }
+
+    /// Visits the records of a topic after a cursor that the log still has, in order. Waits for the disk.
+    fn each_of(&self, topic: Topic, after: u64, mut visit: impl FnMut(&Record)) -> Result<(), LogError> {
+        let mut filter = RecordFilter { after, ..RecordFilter::topic(topic) };
+        loop {
+            let page = self.log.look(|file| file.read_kept(&filter, PAGE))?;
+            page.iter().for_each(|record| visit(record));
+            match page.last() {
+                Some(last) if page.len() == PAGE => filter.after = last.cursor,
+                _ => return Ok(()),
+            }
+        }
     }
 
     /// Locks the ledger. Every operation leaves it consistent.
@@ -214,16 +221,7 @@ impl ChannelCore {
 
     /// Applies the enrolments that the tail has not read yet. The tail applies them again, which has no effect.
     fn catch_up(&self) -> Result<(), LogError> {
-        let mut filter =
-            RecordFilter { after: self.read_up_to.load(Ordering::Acquire), ..RecordFilter::topic(Topic::Channel) };
-        loop {
-            let page = self.log.look(|file| file.read(&filter, PAGE))?;
-            page.iter().for_each(|record| self.change_registry(record));
-            match page.last() {
-                Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => return Ok(()),
-            }
-        }
+        self.each_of(Topic::Channel, self.read_up_to.load(Ordering::Acquire), |record| self.change_registry(record))
     }
 
     /// Checks whether an enrolled channel is still valid.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use runtime::data::Data;
-use runtime::event_log::RunCursors;
+use runtime::event_log::{RunCursors, Topic};
 use tokio::sync::watch;
 
 use super::core::ChannelCore;
@@ -104,7 +104,7 @@ impl ChannelDaemon {
     /// It does not, or the session is unknown. A channel does not learn which of both.
     pub(crate) async fn reaches(&self, channel: &EnrolledChannel, session_id: &str) -> Result<(), ActionError> {
         let unknown = || ActionError::Host(HostError::UnknownSession(session_id.into()));
-        if self.core.accounts.of(session_id) != channel.account {
+        if !self.core.accounts.owns(&channel.account, session_id) {
             return Err(unknown());
         }
         if self.host.session(session_id).is_ok() {
@@ -138,7 +138,7 @@ impl ChannelDaemon {
             }
             error => ActionError::Host(error),
         })?;
-        let own = page.rows.iter().filter(|row| self.core.accounts.of(&row.id) == channel.account);
+        let own = page.rows.iter().filter(|row| self.core.accounts.owns_listed(&channel.account, row));
         let rows = own.map(|row| {
             let is_open = self.host.session(&row.id).is_ok();
             Data::dict_of_present([
@@ -164,6 +164,22 @@ impl ChannelDaemon {
         Ok(read?)
     }
 
+    /// Returns whether the log still has a session from its opening on.
+    pub(super) async fn is_whole(&self, session_id: &str) -> Result<bool, ActionError> {
+        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
+        // The semaphore is never closed.
+        let _permit = self.reading.acquire().await;
+        let read = move || {
+            log.look(|file| {
+                let of_life = file.cursors_of_run_in(&session_id, &[Topic::Life.as_str()])?.cursors;
+                let first = file.records_at(of_life.get(..1).unwrap_or_default())?;
+                Ok(first.iter().any(|record| Topic::Life.word_of(&record.kind) == Some("opened")))
+            })
+        };
+        let read = tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
+        Ok(read?)
+    }
+
     /// Returns the open session of an account, and loads a stored one.
     ///
     /// # Errors
@@ -173,7 +189,7 @@ impl ChannelDaemon {
         account: &Arc<str>,
         session_id: &Arc<str>,
     ) -> Result<SessionHandle, ActionError> {
-        if self.core.accounts.of(session_id) != *account {
+        if !self.core.accounts.owns(account, session_id) {
             return Err(HostError::UnknownSession(session_id.clone()).into());
         }
         let handle = match self.host.awake(session_id).await {

@@ -128,10 +128,11 @@ impl EventReader {
         let mut frames = Vec::new();
         if let Some(after) = after {
             let found = self.daemon.cursors(&self.session_id, after).await?;
+            let is_whole = after >= found.kept_after || self.daemon.is_whole(&self.session_id).await?;
             let gap = match after {
                 // Of another log, or of one that was restored: nothing is known about what the client has seen.
                 after if after > found.head => EventGap { from: 1, to: found.head },
-                after if after < found.kept_after => EventGap { from: after + 1, to: found.kept_after },
+                after if !is_whole => EventGap { from: after + 1, to: found.kept_after },
                 _ => {
                     self.phase = ReadPhase::Log(found.cursors.into(), found.head);
                     return Ok(frames);

@@ -319,8 +319,10 @@ async fn channel_of(
             unauthenticated(error)
         });
     }
-    let account = core.accounts.of(&request.session_id);
-    let channel = own_channel(request, account).map_err(|error| {
+    // A session without an owner has no channels: they would have no account.
+    let owner = core.accounts.of(&request.session_id);
+    let owner = owner.ok_or_else(|| HostError::UnknownSession(request.session_id.clone()).into());
+    let channel = owner.and_then(|account| own_channel(request, account)).map_err(|error| {
         core.refuse_caller(error.reason());
         of_error(&error)
     })?;

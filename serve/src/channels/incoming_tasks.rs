@@ -14,11 +14,11 @@ use runtime::failures::{FailedOperation, report};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
-use super::{ActionError, ChannelScope, EnrolledChannel};
+use super::{ChannelScope, EnrolledChannel};
 use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal};
 use crate::a2a::{ContextSession, Refusal, SessionTasks, TaskManager, TaskViewer, now_ms, session_of_account};
-use crate::host::{HostError, PermissionQuestion, Verdict, Waiting};
+use crate::host::{PermissionQuestion, Verdict, Waiting};
 use crate::store::StoreError;
 
 /// The tasks that peer agents have begun here.
@@ -185,18 +185,6 @@ impl TaskJournal for LinkingJournal {
     }
 }
 
-impl ChannelDaemon {
-    /// Returns whether the log has records of a session.
-    async fn is_stored(&self, session_id: &str) -> Result<bool, Refusal> {
-        let found = self.cursors(session_id, 0).await.map_err(|error| match error {
-            ActionError::Host(error) => Refusal::Host(error),
-            ActionError::Log(error) => Refusal::Log(error),
-            _ => Refusal::Host(HostError::Stopping),
-        })?;
-        Ok(!found.cursors.is_empty())
-    }
-}
-
 /// A channel that sends a request as a peer agent.
 pub(super) struct PeerAgent {
     pub(super) daemon: Arc<ChannelDaemon>,
@@ -210,7 +198,7 @@ impl TaskViewer for PeerAgent {
     }
 
     fn sees(&self, task_id: &str) -> bool {
-        self.daemon.core().accounts.of(task_id) == self.channel.account
+        self.daemon.core().accounts.owns(&self.channel.account, task_id)
     }
 
     fn may_permit(&self) -> bool {
@@ -231,8 +219,7 @@ impl TaskViewer for PeerAgent {
                 ContextSession::Named(id) => id,
                 ContextSession::Derived { common, .. } => common,
             };
-            let is_own = core.accounts.of(id) == channel.account
-                && (core.accounts.knows(id) || daemon.host.session(id).is_ok() || daemon.is_stored(id).await?);
+            let is_own = core.accounts.owns(&channel.account, id);
             match context {
                 ContextSession::Named(id) if is_own => Ok(id),
                 ContextSession::Named(id) => Err(Refusal::UnknownContext(id)),

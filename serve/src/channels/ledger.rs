@@ -68,13 +68,13 @@ impl ActionOutcome {
 }
 
 /// The identity of an action: its channel, and the id that the channel has chosen.
-pub(super) type ActionKey = (Arc<str>, Arc<str>);
+pub(crate) type ActionKey = (Arc<str>, Arc<str>);
 
 /// An action that is known.
 #[derive(Debug)]
-pub(super) struct LedgerEntry {
-    pub(super) session: Option<Arc<str>>,
-    pub(super) kind: ActionKind,
+pub(crate) struct LedgerEntry {
+    pub(crate) session: Option<Arc<str>>,
+    pub(crate) kind: ActionKind,
     pub(super) params: Data,
     digest: Arc<str>,
     /// The cursor of its record; 0 until the log has told.
@@ -94,7 +94,7 @@ pub(super) enum LedgerBeginning {
 
 /// The recorded actions.
 #[derive(Debug, Default)]
-pub(super) struct ActionLedger {
+pub(crate) struct ActionLedger {
     entries: HashMap<ActionKey, LedgerEntry>,
     finished: VecDeque<ActionKey>,
 }
@@ -163,7 +163,7 @@ impl ActionLedger {
     }
 
     /// Applies the next record of the log.
-    pub(super) fn take(&mut self, record: &Record) {
+    pub(crate) fn take(&mut self, record: &Record) {
         let payload = &*record.payload;
         let text = |key: &str| payload.get(key).as_shared_str();
         let Some(key) = text("channel_id").zip(text("action_id")) else { return };
@@ -191,8 +191,13 @@ impl ActionLedger {
         }
     }
 
+    /// Returns a known action.
+    pub(crate) fn get(&self, key: &ActionKey) -> Option<&LedgerEntry> {
+        self.entries.get(key)
+    }
+
     /// Returns the actions whose process ended before their outcome was recorded, in order.
-    pub(super) fn unfinished(&self) -> Vec<(ActionKey, &LedgerEntry)> {
+    pub(crate) fn unfinished(&self) -> Vec<(ActionKey, &LedgerEntry)> {
         let is_open = |entry: &LedgerEntry| !entry.is_running && entry.outcome.borrow().is_none();
         let mut open: Vec<_> =
             self.entries.iter().filter(|(_, it)| is_open(it)).map(|(key, it)| (key.clone(), it)).collect();

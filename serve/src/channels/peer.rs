@@ -74,8 +74,8 @@ impl Peer for ChannelPeer {
         true
     }
 
-    fn account_of(&self, session_id: &str) -> Option<Arc<str>> {
-        Some(self.core.accounts.of(session_id))
+    fn limited_account(&self, session_id: &str) -> Option<Arc<str>> {
+        self.core.accounts.of(session_id)
     }
 
     fn is_attended(&self, session_id: &str) -> bool {
@@ -84,6 +84,10 @@ impl Peer for ChannelPeer {
 
     fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
         Some(self.in_process.clone())
+    }
+
+    fn owner(&self, session_id: &str, _is_new: bool) -> Option<Arc<str>> {
+        self.core.accounts.of(session_id)
     }
 
     fn over(&self, session_id: &Arc<str>) {

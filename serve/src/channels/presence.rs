@@ -205,7 +205,7 @@ impl ChannelPresence {
 
     /// Returns the present channels with a scope that reach a session, ordered by id.
     pub(super) fn present_with(&self, scope: ChannelScope, session_id: &str) -> Vec<Arc<str>> {
-        let account = self.accounts.of(session_id);
+        let Some(account) = self.accounts.of(session_id) else { return Vec::new() };
         let channels = self.lock();
         let reaches = |present: &&PresentChannel| {
             self.is_here(present) && present.channel.scopes.has(scope) && present.channel.account == account

@@ -1,7 +1,7 @@
 //! The kinds of records of the topic `channel`.
 
 use runtime::data::Data;
-use runtime::event_log::{NewRecord, RUN_ID, Topic};
+use runtime::event_log::{NewRecord, RUN_ID, Record, Topic};
 use runtime::words::words;
 use serde::Serialize;
 
@@ -52,6 +52,11 @@ pub(super) fn kind_of(topic: &str, kind: &str) -> Option<ChannelRecordKind> {
         return None;
     }
     Topic::Channel.word_of(kind)?.parse().ok()
+}
+
+/// Returns the kind of a record about channels, like [`kind_of`].
+pub(crate) fn channel_record_kind(record: &Record) -> Option<ChannelRecordKind> {
+    kind_of(&record.topic, &record.kind)
 }
 
 /// Converts a payload to data.

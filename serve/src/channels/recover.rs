@@ -87,7 +87,7 @@ impl ChannelDaemon {
     fn account_of(&self, channel_id: &str, session: &str) -> Option<Arc<str>> {
         match is_own(channel_id) {
             // It reached the session when the action was accepted, and a session keeps its account.
-            true => Some(self.core().accounts.of(session)),
+            true => self.core().accounts.of(session),
             false => self.core().channel(channel_id).map(|channel| channel.account.clone()),
         }
     }

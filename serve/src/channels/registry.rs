@@ -59,7 +59,7 @@ impl ChannelRegistry {
         log.look(|file| {
             let mut filter = RecordFilter::topic(Topic::Channel);
             loop {
-                let page = file.read(&filter, PAGE)?;
+                let page = file.read_kept(&filter, PAGE)?;
                 page.iter().for_each(|record| registry.take(record));
                 match page.last() {
                     Some(last) if page.len() == PAGE => filter.after = last.cursor,

@@ -85,6 +85,8 @@ async fn follow(core: &ChannelCore, after: u64) {
 }
 
 fn take(core: &ChannelCore, record: &Arc<Record>) {
+    // Before its event is handed on: another process may have opened the session.
+    core.accounts.take(record);
     if *record.topic == *Topic::Channel.as_str() {
         core.take(record);
     }

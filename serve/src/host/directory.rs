@@ -118,7 +118,7 @@ impl Host {
                 return Err(HostError::Exists(id));
             }
             // The limit of its own account first: that is for its client to change.
-            let permit = match self.0.peer.account_of(&id) {
+            let permit = match self.0.peer.limited_account(&id) {
                 Some(account) => Some(self.0.accounts.take(&account).ok_or_else(|| self.account_full())?),
                 None => None,
             };

@@ -29,8 +29,8 @@ pub trait Peer: Send + Sync {
         false
     }
 
-    /// Returns the account of a session, whose open sessions are limited; `None` if sessions have no accounts.
-    fn account_of(&self, _session_id: &str) -> Option<Arc<str>> {
+    /// Returns the account of a session, if the open sessions of an account are limited.
+    fn limited_account(&self, _session_id: &str) -> Option<Arc<str>> {
         None
     }
 
@@ -42,6 +42,12 @@ pub trait Peer: Send + Sync {
     /// Returns the daemon to which scripts can open channels; `None` if the sessions have a single client.
     fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
         None
+    }
+
+    /// Returns the account that owns a session which is opened for the first time (`is_new`), or whose records name no
+    /// account; `None` if it is unknown. Without channels, a new session is local, and nothing is known of others.
+    fn owner(&self, _session_id: &str, is_new: bool) -> Option<Arc<str>> {
+        is_new.then(|| crate::store::LOCAL_ACCOUNT.into())
     }
 
     /// Reports that a session is over, also one whose opening failed. No event follows.

@@ -33,7 +33,7 @@ use super::{
 /// Runs a session from its opening to its end.
 pub(super) async fn live(open: SessionOpening, served: Served, peer: Arc<dyn Peer>) {
     let SessionOpening { new, kept, mailbox, answer } = open;
-    let journal = kept.as_ref().map(|kept| kept.journal(&new, &mailbox, &served));
+    let journal = kept.as_ref().map(|kept| kept.journal(&new, &mailbox, &served, &*peer));
     let mode = Arc::new(Mutex::new(new.mode.clone().unwrap_or_else(|| Mode::Ask.as_str().into())));
     let session = HostedSession::new(&new, &mode, mailbox.clone(), &served, peer.clone());
     if let Some((kept, journal)) = kept.as_ref().zip(journal.as_deref()) {

@@ -29,9 +29,21 @@ pub(super) enum StoredOpening {
 
 impl StoredOpening {
     /// Creates the journal of the session.
-    pub(super) fn journal(&self, new: &NewSession, mailbox: &Mailbox, served: &Served) -> Arc<SessionJournal> {
+    pub(super) fn journal(
+        &self,
+        new: &NewSession,
+        mailbox: &Mailbox,
+        served: &Served,
+        peer: &dyn Peer,
+    ) -> Arc<SessionJournal> {
         let (cwd, mode, protocol) = (new.cwd.clone(), new.mode.clone(), served.protocol.into());
-        let about = SessionDescription { cwd, mode, protocol, title: None, metadata: new.metadata.clone() };
+        let account = match self {
+            StoredOpening::New(_) => peer.owner(mailbox.id(), true),
+            StoredOpening::Again { claim, .. } => {
+                claim.stored.about().account.clone().or_else(|| peer.owner(mailbox.id(), false))
+            }
+        };
+        let about = SessionDescription { cwd, account, mode, protocol, title: None, metadata: new.metadata.clone() };
         let journal = match self {
             StoredOpening::New(store) => SessionJournal::new(store, mailbox.id(), about),
             StoredOpening::Again { store, claim, .. } => {

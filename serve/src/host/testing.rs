@@ -134,7 +134,7 @@ impl Peer for Watcher {
     }
 
     /// The account of the session `a/1` is `a`.
-    fn account_of(&self, session_id: &str) -> Option<Arc<str>> {
+    fn limited_account(&self, session_id: &str) -> Option<Arc<str>> {
         session_id.split_once('/').map(|(account, _)| account.into())
     }
 

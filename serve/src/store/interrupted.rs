@@ -40,7 +40,7 @@ impl SessionStore {
         let mut open = BTreeSet::new();
         let mut filter = RecordFilter::topic(Topic::Life);
         loop {
-            let page = self.log().look(|file| file.read(&filter, PAGE))?;
+            let page = self.log().look(|file| file.read_kept(&filter, PAGE))?;
             for record in &page {
                 let Some((id, word)) =
                     record.payload.get("session_id").as_shared_str().zip(Topic::Life.word_of(&record.kind))

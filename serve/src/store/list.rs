@@ -17,6 +17,8 @@ pub struct SessionSummary {
     pub cwd: Option<PathBuf>,
     /// The title.
     pub title: Option<Arc<str>>,
+    /// The account that its last record names.
+    pub account: Option<Arc<str>>,
     /// The time of the last record, in milliseconds since 1970-01-01 UTC.
     pub updated_at_ms: u64,
 }
@@ -59,8 +61,8 @@ impl SessionStore {
                     return ControlFlow::Break(());
                 }
                 last = record.cursor;
-                let SessionDescription { cwd, title, .. } = about;
-                page.rows.push(SessionSummary { id, cwd, title, updated_at_ms: record.occurred_at_ms });
+                let SessionDescription { cwd, title, account, .. } = about;
+                page.rows.push(SessionSummary { id, cwd, title, account, updated_at_ms: record.occurred_at_ms });
                 ControlFlow::Continue(())
             })
         });

@@ -33,6 +33,7 @@ mod damaged;
 mod elsewhere;
 mod killed;
 mod listed;
+mod trimmed;
 
 const ID: &str = "sess_0123456789abcdef0123456789abcdef";
 
@@ -61,6 +62,10 @@ impl StoreFolder {
 
     pub(crate) fn log(&self) -> SqliteLog {
         SqliteLog::open(self.0.join("events.db"), &SqliteOptions::default()).unwrap()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("events.db")
     }
 
     fn store(&self) -> SessionStore {

@@ -1,7 +1,7 @@
 //! Tasks over two processes: the first is killed, the second tells what has become of them.
 
 use super::server::{LIMIT, Server, ServerCommand, message};
-use crate::harn::{root, scratch};
+use crate::harn::{harn, root, scratch};
 use serde_json::{Value, json};
 use std::fs;
 use std::thread::sleep;
@@ -282,5 +282,28 @@ fn tasks_that_an_earlier_build_wrote_are_read_and_ended_or_answered() {
         (state(&asked), &asked["status"]["message"]["parts"][0]["text"]),
         ("TASK_STATE_INPUT_REQUIRED", &json!("Which?"))
     );
+    server.end();
+}
+
+#[test]
+fn a_log_is_not_trimmed_beside_a_server_and_keeps_unfinished_tasks() {
+    let start = kept("trim", false).logged();
+    let log = start.folder().join("log.db");
+    let trim = |more: &[&str]| harn(&[&["log", "trim", log.to_str().unwrap(), "--before", "1ms"], more].concat());
+    let server = start.spawn();
+    let (held, done) = (hold(&server, &json!({})), send(&server, "quick", &json!({}), false));
+    assert_eq!(state(&done), "TASK_STATE_COMPLETED", "{done}");
+    let refused = trim(&[]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
+    let holder = format!("(process {})", server.id());
+    assert!(refused.err.contains("HARN-LOG-018") && refused.err.contains(&holder), "{refused:?}");
+    kill(server);
+    let trimmed = trim(&[]);
+    assert!(trimmed.out.contains("1 finished task, ") && trimmed.out.contains("1 task (1 unfinished)"), "{trimmed:?}");
+    let server = start.spawn();
+    let failed = task(&server, &held);
+    assert_eq!(state(&failed), "TASK_STATE_FAILED", "{failed}");
+    assert!(failed["artifacts"].is_array(), "{failed}");
+    server.refused("GetTask", json!({"id": done["id"]}));
     server.end();
 }

@@ -263,3 +263,19 @@ fn sessions_that_an_earlier_build_wrote_are_listed_and_go_on() {
     adds_up(&start, &killed);
     adds_up(&start, &done);
 }
+
+#[test]
+fn a_log_is_not_trimmed_beside_an_agent() {
+    let start = AgentCommand::agent("seams.harn", "trim-beside").logged();
+    let log = start.folder().join("log.db");
+    let trim = |more: &[&str]| harn(&[&["log", "trim", log.to_str().unwrap(), "--before", "1ms"], more].concat());
+    let mut client = start.initialized();
+    client.session();
+    let refused = trim(&[]);
+    assert_eq!((refused.code, refused.out.as_str()), (Some(1), ""), "{refused:?}");
+    assert!(refused.err.contains("HARN-LOG-018"), "{refused:?}");
+    assert_eq!(trim(&["--dry-run"]).code, Some(0));
+    assert_eq!(client.end().code, Some(0));
+    let done = trim(&[]);
+    assert!(done.out.contains("  removed: 1 session, "), "{done:?}");
+}

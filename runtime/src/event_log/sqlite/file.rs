@@ -90,6 +90,15 @@ impl LogFile {
         self.page(filter, limit, filter.after > 0).map(|page| page.records)
     }
 
+    /// Reads like [`Self::read`], without an error if records after the cursor are gone: for readers that start from the
+    /// beginning, page by page.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn read_kept(&self, filter: &RecordFilter, limit: usize) -> Result<Vec<Arc<Record>>, LogError> {
+        self.page(filter, limit, false).map(|page| page.records)
+    }
+
     /// Reads like [`Self::read`] and also returns how far it looked. With `exact` every record after the cursor must
     /// still exist.
     pub(super) fn page(&self, filter: &RecordFilter, limit: usize, exact: bool) -> Result<RecordPage, LogError> {

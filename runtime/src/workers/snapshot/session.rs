@@ -435,7 +435,7 @@ pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<
     loop {
         let page = log.read(&filter, PAGE)?;
         for record in &page {
-            follow(&mut known, record, session_id);
+            follow_pending(&mut known, record, session_id);
         }
         match page.last() {
             Some(last) if page.len() == PAGE => filter.after = last.cursor,
@@ -444,8 +444,8 @@ pub fn pending_by_log(log: &LogReader, session_id: &str) -> Result<BTreeSet<Arc<
     }
 }
 
-/// Applies a record to the set of reminders that are pending in a session.
-fn follow(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
+/// Applies the next record of a log to the set of reminders that are pending in a session.
+pub fn follow_pending(known: &mut BTreeSet<Arc<str>>, record: &Record, session_id: &str) {
     let payload = &record.payload;
     // A detached record belongs to a copy.
     if payload.get("session_id").as_str() != Some(session_id) || payload.get("detached").truthy() {

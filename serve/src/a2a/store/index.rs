@@ -70,15 +70,8 @@ impl TaskIndex {
     pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
         loop {
             let filter = RecordFilter { after: self.upto, ..RecordFilter::topic(Topic::Task) };
-            let records = match log.look(|file| file.read(&filter, AT_ONCE)) {
-                Ok(records) => records,
-                // The oldest records were deleted from the log, but are known here.
-                Err(LogError::Lagged { resume_from, .. }) if resume_from > self.upto => {
-                    self.upto = resume_from;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            };
+            // Records that were deleted from the log are known here.
+            let records = log.look(|file| file.read_kept(&filter, AT_ONCE))?;
             records.iter().for_each(|record| self.take(record));
             if records.len() < AT_ONCE {
                 return Ok(());

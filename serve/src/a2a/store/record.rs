@@ -22,7 +22,7 @@ pub(super) const SPELLING: Version = Version::V1_0;
 
 /// Returns the run id of a task. The server's own task ids are used as they are; ids from callers get a prefix that
 /// those cannot have.
-pub(super) fn run_of(task_id: &str) -> Cow<'_, str> {
+pub(crate) fn run_of(task_id: &str) -> Cow<'_, str> {
     let is_own = task_id
         .strip_prefix("task_")
         .is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()));

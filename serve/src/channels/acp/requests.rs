@@ -247,7 +247,7 @@ impl AcpChannel {
                 let (cwd, cursor) = list_request(&params)?;
                 let page = daemon.host.list(cwd.as_deref(), cursor).await?;
                 let accounts = &daemon.core().accounts;
-                let own = page.rows.iter().filter(|row| accounts.of(&row.id) == channel.account);
+                let own = page.rows.iter().filter(|row| accounts.owns_listed(&channel.account, row));
                 let rows: Vec<Value> = own.map(crate::acp::listed).collect();
                 let mut answer = json!({"sessions": rows});
                 if let Some(next) = page.next {
