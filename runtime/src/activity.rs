@@ -174,7 +174,7 @@ impl Activity {
 
     /// Records that a loop has ended.
     pub(crate) fn loop_ended(&self, turn: Turn<'_>, result: &LoopResult) {
-        let ok = !matches!(result.status, LoopStatus::ProviderError | LoopStatus::Error);
+        let ok = !matches!(result.status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused);
         let fields = [
             ("ok", Data::from(ok)),
             ("status", result.status.as_str().into()),
@@ -201,6 +201,7 @@ impl Activity {
                     ("provider", (&reply.provider).into()),
                     ("model", (&reply.model).into()),
                     ("stop_reason", reply.stop_reason.as_ref().into()),
+                    ("end", reply.end().as_str().into()),
                 ]);
                 fields.extend(usage(reply.usage));
                 if self.0.options.content {

@@ -93,6 +93,8 @@ pub struct Capabilities {
     pub mid_conversation_system: bool,
     /// The model decides by itself how much it thinks, and accepts a word for the effort but no number of tokens.
     pub adaptive_thinking: bool,
+    /// The model always thinks: its thinking cannot be switched off, and it cannot be forced to call a tool.
+    pub always_thinking: bool,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
@@ -116,6 +118,7 @@ impl Default for Capabilities {
             automatic_caching: false,
             mid_conversation_system: false,
             adaptive_thinking: false,
+            always_thinking: false,
             context_window: None,
             native_tools: true,
             system_text: true,

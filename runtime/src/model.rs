@@ -10,12 +10,14 @@ use crate::render::Rendered;
 use crate::seam::{CallError, CallErrorKind};
 use crate::words::words;
 
+mod answer_end;
 mod conversation;
 mod owned_delta;
 mod prefix;
 mod system;
 pub mod text_tools;
 
+pub use answer_end::AnswerEnd;
 pub(crate) use conversation::{after_last, native_message};
 pub use owned_delta::OwnedDelta;
 pub use prefix::{PrefixMeter, RequestSize};
@@ -116,7 +118,8 @@ pub struct ModelReply {
     pub reasoning: Option<Arc<str>>,
     /// The tokens used.
     pub usage: Usage,
-    /// The reason it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …).
+    /// The reason it stopped, in the vendor's word (`end_turn`, `stop`, `max_tokens` …). [`ModelReply::end`] is the same for
+    /// all vendors.
     pub stop_reason: Option<Arc<str>>,
     /// Model that answered.
     pub model: Arc<str>,

@@ -111,7 +111,7 @@ impl Piped {
         self.input.flush().unwrap();
     }
 
-    fn notify(&mut self, method: &str, params: Value) {
+    fn notify(&mut self, method: &str, params: &Value) {
         self.tell(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
@@ -126,7 +126,7 @@ impl Piped {
     }
 
     /// Sends a request, and returns its result.
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    fn call(&mut self, method: &str, params: &Value) -> Value {
         self.last += 1;
         self.tell(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}));
         loop {
@@ -187,36 +187,36 @@ fn six_servers_keep_their_memory() {
     let mut loaded = Vec::new();
 
     let (mut acp, process) = Piped::start(&folder, &["serve", "acp", "agent.harn"], false);
-    acp.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": {}}));
+    acp.call("initialize", &json!({"protocolVersion": 1, "clientCapabilities": {}}));
     let cwd = folder.clone();
     loaded.push(Loaded::start("acp", process, &is_over, move || {
-        let opened = acp.call("session/new", json!({"cwd": cwd, "mcpServers": []}));
+        let opened = acp.call("session/new", &json!({"cwd": cwd, "mcpServers": []}));
         for _ in 0..3 {
             let prompt = json!([{"type": "text", "text": "hello"}]);
-            acp.call("session/prompt", json!({"sessionId": opened["sessionId"], "prompt": prompt}));
+            acp.call("session/prompt", &json!({"sessionId": opened["sessionId"], "prompt": prompt}));
         }
-        acp.call("session/close", json!({"sessionId": opened["sessionId"]}));
+        acp.call("session/close", &json!({"sessionId": opened["sessionId"]}));
     }));
 
     let (lsp_root, file) = (folder.clone(), format!("file://{}/agent.harn", folder.display()));
     let (mut lsp, process) = Piped::start(&folder, &["lsp"], true);
     lsp.call(
         "initialize",
-        json!({"processId": null, "rootUri": format!("file://{}", lsp_root.display()), "capabilities": {}}),
+        &json!({"processId": null, "rootUri": format!("file://{}", lsp_root.display()), "capabilities": {}}),
     );
-    lsp.notify("initialized", json!({}));
+    lsp.notify("initialized", &json!({}));
     loaded.push(Loaded::start("lsp", process, &is_over, move || {
         let document = json!({"uri": file, "languageId": "harn", "version": 1, "text": AGENT});
-        lsp.notify("textDocument/didOpen", json!({"textDocument": document}));
+        lsp.notify("textDocument/didOpen", &json!({"textDocument": document}));
         for version in 2..6 {
             let text = format!("{AGENT}fn added_{version}(x) {{ return x + {version} }}\n");
             let changed =
                 json!({"textDocument": {"uri": file, "version": version}, "contentChanges": [{"text": text}]});
-            lsp.notify("textDocument/didChange", changed);
+            lsp.notify("textDocument/didChange", &changed);
             let at = json!({"textDocument": {"uri": file}, "position": {"line": 0, "character": 12}});
-            lsp.call("textDocument/hover", at);
+            lsp.call("textDocument/hover", &at);
         }
-        lsp.notify("textDocument/didClose", json!({"textDocument": {"uri": file}}));
+        lsp.notify("textDocument/didClose", &json!({"textDocument": {"uri": file}}));
     }));
 
     let (a2a, addresses) = serve(&folder, &["serve", "a2a", "agent.harn", "--listen", "0"], 1);

@@ -164,10 +164,7 @@ fn corpus() -> Vec<(&'static str, Vec<u8>)> {
         ("/harn.hub.v1.HubWorker/SubscribeWithCursors", SubscribeWithCursorsRequest::default().encode_to_vec()),
         ("/harn.hub.v1.HubWorker/ListDeadLetters", ListDeadLettersRequest::default().encode_to_vec()),
         (GOOD, ListAgentsRequest::default().encode_to_vec()),
-        (
-            "/harn.hub.v1.HubWorker/UnregisterAgent",
-            UnregisterAgentRequest { agent_id, ..Default::default() }.encode_to_vec(),
-        ),
+        ("/harn.hub.v1.HubWorker/UnregisterAgent", UnregisterAgentRequest { agent_id }.encode_to_vec()),
     ]
 }
 
@@ -322,11 +319,10 @@ async fn send(address: &str, requests: &[Vec<u8>], patience: Duration) -> Result
         match timeout(patience, call(&channel, &path, message)).await {
             Ok(Ok(())) => verdict = Verdict::Accepted,
             Err(_) if patience == LIMIT => return Err(format!("{path}: no answer within {LIMIT:?}")),
-            Err(_) => {}
             Ok(Err(status)) if status.message().is_empty() || status.code() == Code::Unknown => {
                 return Err(format!("{path}: an error without a code or a message: {status:?}"));
             }
-            Ok(Err(_)) => {}
+            Err(_) | Ok(Err(_)) => {}
         }
     }
     Ok(verdict)

@@ -130,7 +130,7 @@ pub(crate) fn try_mutants(subject: &Subject, first: u64, cases: u64) -> Result<(
     let mut since = first;
     let began = Instant::now();
     for number in first..first + cases {
-        if number > first && (number - first) % 1_000 == 0 {
+        if number > first && (number - first).is_multiple_of(1_000) {
             println!("{}: {} of {cases}", subject.name, number - first);
         }
         let mutant = mutant(&mutator, number);

@@ -19,6 +19,7 @@ pub(crate) struct Wire {
 }
 
 /// Returns a request of JSON-RPC.
+#[allow(clippy::needless_pass_by_value, reason = "callers write the parameters in place")]
 pub(crate) fn rpc(id: u64, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }

@@ -25,13 +25,13 @@ pub(crate) fn work(subject: &Subject) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let thread = std::thread::current();
         let text = format!("panic in thread `{}`: {info}", thread.name().unwrap_or("unnamed"));
-        PANICS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(text);
+        PANICS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(text);
     }));
     let mut target = (subject.target)();
     let mut input = std::io::stdin().lock();
     while let Some(mutant) = read(&mut input) {
         let fed = catch_unwind(AssertUnwindSafe(|| target.feed(&mutant)));
-        let panics = std::mem::take(&mut *PANICS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+        let panics = std::mem::take(&mut *PANICS.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         let line = match fed {
             Ok(Ok(Verdict::Accepted)) if panics.is_empty() => ACCEPTED.to_owned(),
             Ok(Ok(Verdict::Rejected)) if panics.is_empty() => REJECTED.to_owned(),

@@ -144,7 +144,7 @@ fn a_daemon_that_was_killed_goes_on_where_it_idled() {
     let second = case.run("daemon");
     assert_eq!((second.code, second.err.as_str()), (Some(0), ""), "{second:?}");
     // The task is not given again; what waited in the queue, and what is left of the reminder's life, came along.
-    let expected = "user: dig\nassistant: ready\nYou dig.\n\nSystem reminder:\nMind the roots.\n\nSystem reminder:\n\
+    let expected = "user: dig\nassistant: ready\nuser: [{text: Go on., type: text}]\nYou dig.\n\nSystem reminder:\nMind the roots.\n\nSystem reminder:\n\
                     You were suspended at turn 1. Reason: the process ended while the loop was idle\n\
                     You have been resumed by the operator.\nidle\ndone\n[Mind the roots., For the record.]\n";
     assert_eq!(second.out, expected);

@@ -339,6 +339,7 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("automatic_caching", "true", ""),
             ("mid_conversation_system", "true", ""),
             ("adaptive_thinking", "true", ""),
+            ("always_thinking", "true", ""),
             ("context_window", "1", ""),
             ("native_tools", "false", ""),
             ("system_text", "false", ""),

@@ -55,7 +55,7 @@ pub struct Proto {
     pub types: Vec<TypeTest>,
     /// Assigned paths.
     pub paths: Vec<PathSite>,
-    /// What `x = x.method(…)` and `x.y = x.y.method(…)` change.
+    /// Places changed by `x = x.method(…)` and `x.y = x.y.method(…)`.
     pub places: Vec<ChangedPlace>,
     /// Tests that patterns make.
     pub tests: Vec<Test>,
@@ -157,14 +157,14 @@ pub enum Place {
     Global(u32),
 }
 
-/// What a method changes in place.
+/// A place that a method changes.
 #[derive(Clone, Copy)]
 pub struct ChangedPlace {
     /// The variable.
     pub root: Place,
     /// Index of the path to the value, which begins at the variable; `None` if the variable holds the value itself.
     pub path: Option<u16>,
-    /// How many instructions do the same the long way.
+    /// Number of instructions that do the same the long way.
     pub skip: u8,
 }
 

@@ -8,6 +8,8 @@ use runtime::model::{ModelError, ModelErrorKind, Request};
 use runtime::words::nearest;
 use serde_json::{Map, Value, json};
 
+use super::tool_schema::object_schema;
+
 /// The request cannot be put into the wire's terms.
 pub(super) fn bad(message: String) -> ModelError {
     ModelError::new(ModelErrorKind::BadRequest, message)
@@ -153,18 +155,6 @@ impl Thinking {
                 Some(Effort::ALL.into_iter().find(fits).unwrap_or(Effort::High).as_str().into())
             }
         }
-    }
-}
-
-/// A tool's parameters as the object schema that every vendor demands.
-pub(super) fn object_schema(parameters: &Data) -> Value {
-    match Value::from(parameters) {
-        Value::Object(mut schema) => {
-            schema.entry("type").or_insert_with(|| "object".into());
-            schema.entry("properties").or_insert_with(|| json!({}));
-            Value::Object(schema)
-        }
-        _ => json!({"type": "object", "properties": {}}),
     }
 }
 

@@ -6,6 +6,7 @@
 //! | [`Route`], [`Provider`], [`RouteError`] | which provider and model a call goes to, and why it can go nowhere |
 //! | [`CapabilityTable`], [`CapabilityError`] | what is known of models; a project may add to it |
 //! | [`AllowedKeys`] | which keys the user lets go to other servers than the vendor's own |
+//! | [`HISTORY_RULES`] | what is changed in a history so that a route takes it |
 //! | [`mock`] | the mock model |
 //!
 //! A new route is a folder with `encode` (a request into the vendor's body) and `decode` (the vendor's reply), a [`Provider`],
@@ -19,6 +20,7 @@ mod choice;
 mod content;
 mod count;
 mod gemini;
+mod history;
 pub(crate) mod http;
 mod location;
 mod ollama;
@@ -31,8 +33,10 @@ mod server;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod tool_schema;
 
 pub use capabilities::{CapabilityError, CapabilityTable, KEYS as ROW_KEYS};
+pub use history::{HISTORY_RULES, HistoryRule};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};
 pub use route::{Route, Routes};

@@ -14,11 +14,12 @@ use serde_json::Value;
 
 use super::capabilities::KnownCapabilities;
 use super::choice::{call_id, unreadable};
+use super::history::{self, HistoryRoute, HistoryRule};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
-use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream};
+use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
 
 /// The route of a call.
 #[derive(Debug, Clone)]
@@ -57,6 +58,8 @@ impl Route {
 
     /// Returns the JSON document, and the reader of a streamed answer, if it is streamed.
     fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
+        let (request, _) = self.fitted(request);
+        let request = &*request;
         let body = match self.wire {
             WireFormat::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
             WireFormat::OpenaiChat => openai::body(request, &self.model, &self.capabilities),
@@ -67,6 +70,12 @@ impl Route {
         let mut body = body.map_err(|error| self.named(error))?;
         let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
         Ok((body, pieces))
+    }
+
+    /// Returns the request with its history in the form that this route takes, and the rules that changed it.
+    #[must_use]
+    pub fn fitted<'a>(&self, request: &'a Request) -> (Cow<'a, Request>, Vec<&'static HistoryRule>) {
+        history::fitted(request, &HistoryRoute { provider: self.provider, wire: self.wire })
     }
 
     /// Returns the function that finds a failure in a document with a status of success.
@@ -246,6 +255,9 @@ impl Routes {
         }
         for (index, call) in reply.tool_calls.iter_mut().enumerate() {
             call.id = own_call_id(turn, index, &call.id).as_ref().into();
+            if route.wire == WireFormat::Anthropic {
+                tool_schema::rename_back(call, &request.tools);
+            }
         }
         Ok(reply)
     }

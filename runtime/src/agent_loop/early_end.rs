@@ -52,6 +52,11 @@ fn reason(result: &LoopResult, options: &LoopOptions) -> String {
             "the model neither called a tool nor wrote `{}`, and was asked {asked} times to continue (`max_nudges`)",
             options.sentinel.word
         ),
+        StopReason::MaxTokens => "the answer reached the model's output limit; raise `max_tokens`".to_owned(),
+        StopReason::ContextWindow => {
+            "the answer filled the context window; shorten the transcript (`auto_compact`)".to_owned()
+        }
+        StopReason::Paused => "the vendor paused the answer again and again".to_owned(),
         StopReason::UserPromptSubmitBlocked => "a handler of `user_prompt_submit` refused the task".to_owned(),
         StopReason::SessionClosed => "its session was closed".to_owned(),
         StopReason::Cancelled => "it was cancelled".to_owned(),

@@ -55,6 +55,7 @@ impl RunningLoop<'_> {
             daemon_state,
             status: ended.status,
             stop_reason: ended.stop_reason,
+            answer_end: state.answer_end,
             text: state.text,
             visible_text: visible_text.clone(),
             error: ended.error,

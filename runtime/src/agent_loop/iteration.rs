@@ -8,7 +8,7 @@ use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
 use crate::hooks::{HookEvent, PostTurn, TurnAction};
 use crate::message::Message;
-use crate::model::ModelReply;
+use crate::model::{AnswerEnd, ModelError, ModelErrorKind, ModelReply};
 use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
 use crate::seam::{CallError, CallErrorKind, Outcome};
@@ -40,7 +40,14 @@ impl RunningLoop<'_> {
         self.pass(Seam::IterationStart, state).await?;
         let request = self.prompt_step(state).await?;
         let expecting = self.expecting(&request);
-        let reply = match self.model_step(state, &request).await? {
+        let mut answered = self.model_step(state, &request).await?;
+        if let Err(thrown) = &answered
+            && self.recovers_from_overflow(state, thrown).await?
+        {
+            let smaller = self.prompt_step(state).await?;
+            answered = self.model_step(state, &smaller).await?;
+        }
+        let reply = match answered {
             Ok(reply) => reply,
             Err(thrown) => {
                 let ended = self.model_failed(thrown).await?;
@@ -103,9 +110,23 @@ impl RunningLoop<'_> {
             return stuck.then(|| LoopEnd::new(LoopStatus::Stuck, StopReason::RepeatedToolCalls));
         }
         let sentinel = &self.options.sentinel.word;
+        let end = reply.end();
+        if let Some(ended) = withheld(reply, end) {
+            return Some(ended);
+        }
         if reply.text.trim().is_empty() {
-            let nudge = "Your answer was empty. Call a tool, or answer with text.".to_owned();
-            return self.nudge(state, nudge, StopReason::EmptyReply);
+            let nudge = match end {
+                AnswerEnd::MaxTokens | AnswerEnd::ContextWindow => {
+                    "Your answer reached its length limit before it had any text. Answer briefly, or call a tool."
+                }
+                AnswerEnd::MalformedCall => "Your tool call could not be read. Make it again, or answer with text.",
+                _ => "Your answer was empty. Call a tool, or answer with text.",
+            };
+            let ended = self.nudge(state, nudge.to_owned(), StopReason::EmptyReply);
+            return ended.map(|ended| cut_off(end).unwrap_or(ended));
+        }
+        if let Some(ended) = cut_off(end) {
+            return Some(ended);
         }
         if self.options.sentinel.is_required && !reply.text.contains(sentinel.as_ref()) {
             let nudge = format!("Continue with the task. Reply with {sentinel} once it is complete.");
@@ -120,6 +141,21 @@ impl RunningLoop<'_> {
         let stop_reason =
             if self.options.sentinel.is_required { StopReason::DoneSentinel } else { StopReason::Completed };
         Some(LoopEnd::new(LoopStatus::Done, stop_reason))
+    }
+
+    /// Compacts the transcript after the vendor has said that the request does not fit the context window. Returns
+    /// whether a smaller one can be sent.
+    pub(super) async fn recovers_from_overflow(
+        &self,
+        state: &mut LoopState,
+        thrown: &Rc<dyn CallError>,
+    ) -> Outcome<bool> {
+        let error = thrown.as_any().downcast_ref::<ModelError>();
+        let is_overflow = error.is_some_and(|error| error.kind == ModelErrorKind::ContextWindow);
+        match &self.options.compaction {
+            Some(auto) if is_overflow && !state.compaction_failed => self.compact(state, auto).await,
+            _ => Ok(false),
+        }
     }
 
     /// Asks the model to go on, unless it was asked too often without having called a tool.
@@ -171,4 +207,37 @@ impl RunningLoop<'_> {
             if stopped.kind() == CallErrorKind::Deadline { StopReason::Deadline } else { StopReason::Cancelled };
         LoopEnd { error: Self::describe_fault(stopped), ..LoopEnd::new(LoopStatus::Cancelled, stop_reason) }
     }
+}
+
+/// Returns how a loop ends whose model, or its vendor, refused to answer. Asking again with the same history is of no use.
+fn withheld(reply: &ModelReply, end: AnswerEnd) -> Option<LoopEnd> {
+    let stop_reason = match end {
+        AnswerEnd::Refusal => StopReason::Refusal,
+        AnswerEnd::ContentFilter => StopReason::ContentFilter,
+        _ => return None,
+    };
+    let word = reply.stop_reason.as_deref().unwrap_or_default();
+    let words = reply.refusal().unwrap_or(&reply.text).trim();
+    let who = if end == AnswerEnd::Refusal {
+        "the model refused to answer"
+    } else {
+        "a filter of the vendor withheld the answer"
+    };
+    let message = match words {
+        "" => format!("{who} ({word})"),
+        words => format!("{who} ({word}): {words}"),
+    };
+    let error = Data::dict([("category", Data::from(LoopStatus::Refused.as_str())), ("message", message.into())]);
+    Some(LoopEnd { error, ..LoopEnd::new(LoopStatus::Refused, stop_reason) })
+}
+
+/// Returns how a loop ends whose last answer is incomplete.
+fn cut_off(end: AnswerEnd) -> Option<LoopEnd> {
+    let stop_reason = match end {
+        AnswerEnd::MaxTokens => StopReason::MaxTokens,
+        AnswerEnd::ContextWindow => StopReason::ContextWindow,
+        AnswerEnd::Pause => StopReason::Paused,
+        _ => return None,
+    };
+    Some(LoopEnd::new(LoopStatus::CutOff, stop_reason))
 }

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::capabilities::Placement;
 use crate::codes::CodeRef;
 use crate::data::Data;
 use crate::hooks::HookEvent;
-use crate::message::Message;
+use crate::message::{Message, Role};
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{
@@ -14,7 +15,9 @@ use crate::reminder::lifecycle::{
 };
 use crate::reminder::policy;
 use crate::reminder::providers::ReminderBudget;
-use crate::render::{PromptReminders, RenderOptions, Rendered, bars_native, demotion, render};
+use crate::render::{
+    AnchoredReminder, PromptReminders, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render,
+};
 use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
 use crate::transcript::Transcript;
 
@@ -28,6 +31,9 @@ use super::{LoopState, RunningLoop, sentinel, until_stopped};
 pub fn interruption_mark(why: &str) -> String {
     format!("\n\n[interrupted: {why}]")
 }
+
+/// The user's message of a request that would end with the model's own, if no reminder and no message of a host follows it.
+const GO_ON: &str = "Go on.";
 
 impl RunningLoop<'_> {
     /// Builds the request from the current transcript. The history is shared, not copied.
@@ -75,6 +81,8 @@ impl RunningLoop<'_> {
     fn render(&self, transcript: &Transcript, selected: Option<&[SelectedReminder]>) -> Rendered {
         let capabilities = &self.options.model.capabilities;
         let reminders = &self.options.reminders;
+        // A request that ends with the model's own message would have it continued.
+        let follows_answer = transcript.messages().last().is_some_and(|message| message.role == Role::Assistant);
         let options = RenderOptions {
             placement: reminders.placement,
             native: reminders.native,
@@ -90,7 +98,14 @@ impl RunningLoop<'_> {
                 None => render(transcript.pending().map(|p| p.reminder.as_ref()), capabilities, options),
             }
         };
-        self.parts.slots.limited(rendered, || self.parts.model.destination(&self.options.model.request))
+        let mut rendered =
+            self.parts.slots.limited(rendered, || self.parts.model.destination(&self.options.model.request));
+        let is_tail = rendered.placement == Placement::Tail;
+        if follows_answer && (!is_tail || rendered.user_blocks.is_empty()) {
+            let (id, after) = (Arc::default(), transcript.messages().len());
+            rendered.anchored.push(AnchoredReminder { id, after, slot: RenderedRole::UserBlock, text: GO_ON.into() });
+        }
+        rendered
     }
 
     /// Returns the request with its reminders in other slots, if the route has rejected the ones it used.
@@ -187,6 +202,7 @@ impl RunningLoop<'_> {
         state.reminder_costs.add(&costs);
         self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
+        state.answer_end = Some(reply.end());
         let context_window = self.options.model.capabilities.context_window;
         let text = sentinel::without(&self.options.sentinel.word, &reply.text);
         if let Some(activity) = &turn.scope.activity {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::data::Data;
-use crate::model::Usage;
+use crate::model::{AnswerEnd, Usage};
 use crate::note::Note;
 use crate::reminder::cost::ReminderCosts;
 use crate::transcript::Transcript;
@@ -20,6 +20,10 @@ words! {
         BudgetExhausted = "budget_exhausted",
         /// The model neither called a tool nor finished.
         Stuck = "stuck",
+        /// A limit of the model cut its answer off.
+        CutOff = "cut_off",
+        /// The model or its vendor refused to answer.
+        Refused = "refused",
         /// It was parked.
         Suspended = "suspended",
         /// A handler refused the prompt.
@@ -54,6 +58,16 @@ words! {
         MaxNudges = "max_nudges",
         /// The answer did not fit the schema.
         OutputSchema = "output_schema",
+        /// The answer reached the limit of output tokens.
+        MaxTokens = "max_tokens",
+        /// The answer filled the context window.
+        ContextWindow = "context_window",
+        /// The model refused to answer.
+        Refusal = "refusal",
+        /// A filter of the vendor withheld the answer.
+        ContentFilter = "content_filter",
+        /// The vendor paused the answer again and again.
+        Paused = "paused",
         /// It was parked.
         Suspended = "suspended",
         /// A handler refused the prompt.
@@ -131,6 +145,8 @@ pub struct LoopResult {
     pub status: LoopStatus,
     /// The reason.
     pub stop_reason: StopReason,
+    /// The reason that the last answer ended; `None` if there was none.
+    pub answer_end: Option<AnswerEnd>,
     /// The last text of the model.
     pub text: Arc<str>,
     /// The text without the sentinel.
@@ -170,7 +186,7 @@ impl LoopResult {
     /// handler or a cancellation ended has not failed; its status says how far it came.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        matches!(self.status, LoopStatus::ProviderError | LoopStatus::Error)
+        matches!(self.status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused)
             || self.stop_reason == StopReason::OutputSchema
     }
 
@@ -199,6 +215,7 @@ impl LoopResult {
         let mut data = Data::dict([
             ("status", Data::from(self.status.as_str())),
             ("stop_reason", self.stop_reason.as_str().into()),
+            ("answer_end", self.answer_end.map(AnswerEnd::as_str).into()),
             ("text", (&self.text).into()),
             ("visible_text", (&self.visible_text).into()),
             ("error", self.error.clone()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::Usage;
+use crate::model::{AnswerEnd, Usage};
 use crate::reminder::cost::ReminderCosts;
 
 use super::repeats::Repeats;
@@ -29,6 +29,9 @@ pub struct LoopState {
     pub tools: ToolNames,
     /// The text of the last answer.
     pub text: Arc<str>,
+    /// The reason that the last answer ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_end: Option<AnswerEnd>,
     /// Number of items from hosts, meant for the model, that no prompt has carried yet.
     pub unseen: u32,
     /// Number of naps of a daemon.

@@ -1,16 +1,20 @@
 //! The three steps of an iteration, each reported before and after.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use tracing::Instrument as _;
 
 use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, IterationStep};
-use crate::model::{ModelReply, Request};
+use crate::model::{AnswerEnd, ModelReply, Request};
 use crate::seam::{CallError, Outcome};
 
 use super::persist::Checkpoint;
 use super::{LoopState, RunningLoop};
+
+/// Maximum number of times in a row that an answer which the vendor pauses is continued.
+const MOST_PAUSES: usize = 16;
 
 impl RunningLoop<'_> {
     /// Builds the prompt. Reminders that handlers add before this step are included.
@@ -32,17 +36,7 @@ impl RunningLoop<'_> {
         self.pre_step(state, IterationStep::Model).await?;
         let span =
             tracing::info_span!("model_call", provider = request.provider.as_deref(), model = request.model.as_deref());
-        let asking = async {
-            let mut answered = self.ask_model(state, request).await;
-            let mut other = None;
-            while let Err(thrown) = &answered
-                && let Some(next) = self.in_other_slots(other.as_ref().unwrap_or(request), thrown.as_ref())
-            {
-                answered = self.ask_model(state, other.insert(next)).await;
-            }
-            answered
-        };
-        let answered = asking.instrument(span).await;
+        let answered = self.ask_until_answered(state, request).instrument(span).await;
         let said = answered.as_ref().ok().map(|reply| reply.text.clone());
         let mut event = self.post_step(state, IterationStep::Model, said.is_some());
         if let HookEvent::PostStep { text, .. } = &mut event {
@@ -50,6 +44,29 @@ impl RunningLoop<'_> {
         }
         self.emit(&event).await?;
         Ok(answered)
+    }
+
+    /// Asks with the reminders in slots that the route accepts, and continues an answer that the vendor pauses.
+    async fn ask_until_answered(&self, state: &mut LoopState, request: &Request) -> Outcome<ModelReply> {
+        let mut answered = self.ask_model(state, request).await;
+        let mut sent = Cow::Borrowed(request);
+        while let Err(thrown) = &answered
+            && let Some(next) = self.in_other_slots(&sent, thrown.as_ref())
+        {
+            answered = self.ask_model(state, &next).await;
+            sent = Cow::Owned(next);
+        }
+        for _ in 0..MOST_PAUSES {
+            let Ok(paused) = &answered else { break };
+            if paused.end() != AnswerEnd::Pause || !paused.tool_calls.is_empty() {
+                break;
+            }
+            state.usage.add(paused.usage);
+            let next = sent.continued(paused.to_message());
+            answered = self.ask_model(state, &next).await;
+            sent = Cow::Owned(next);
+        }
+        answered
     }
 
     /// Runs the tools that the answer requests. The step does not take place if it requests none.

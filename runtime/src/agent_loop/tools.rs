@@ -15,7 +15,7 @@ use std::task::{Context, Poll};
 use crate::cancel::Cancel;
 use crate::data::Data;
 use crate::hooks::event::{ToolResult, ToolResults, ToolRow};
-use crate::message::{Message, ToolCall};
+use crate::message::{Message, Role, ToolCall};
 use crate::model::ModelReply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
@@ -31,10 +31,16 @@ const MOST_AT_ONCE: usize = 16;
 /// Maximum number of calls of one answer that are run; the others are answered without running.
 const MOST_CALLS: usize = 128;
 
+/// The reason that the last call of an answer is not run: what came of its arguments may look complete.
+const CUT_OFF: &str = "the answer reached its output limit inside this call, so its arguments may be incomplete; make the \
+                       call again, with less in it";
+
 /// The state of a batch while it is answered.
 struct ToolBatch {
     interrupted: bool,
     broken: Option<Rc<dyn CallError>>,
+    /// Index of the call in which a limit has cut the answer off.
+    cut_off: Option<usize>,
     rows: Vec<ToolRow>,
 }
 
@@ -76,7 +82,8 @@ impl RunningLoop<'_> {
             Ok(delivered) => (delivered > 0, None),
             Err(fault) => (false, Some(fault)),
         };
-        let mut batch = ToolBatch { interrupted, broken, rows: Vec::with_capacity(calls.len()) };
+        let cut_off = reply.end().is_cut_off().then(|| calls.len().saturating_sub(1));
+        let mut batch = ToolBatch { interrupted, broken, cut_off, rows: Vec::with_capacity(calls.len()) };
         if calls.len() > 1 && self.options.parallel_tool_calls {
             // Boxed: most answers request one call, and loops nest.
             Box::pin(self.side_by_side(state, calls, &mut batch)).await;
@@ -85,11 +92,32 @@ impl RunningLoop<'_> {
                 self.alone(state, call, &mut batch).await;
             }
         }
+        self.put_results_first();
         state.repeats.truncate(batch.rows.len());
         match batch.broken {
             Some(fault) => Err(fault),
             None => Ok(batch.rows.into()),
         }
+    }
+
+    /// Moves what came between the calls and their results, such as a host's message, behind the results: no vendor takes
+    /// anything in between.
+    fn put_results_first(&self) {
+        self.session.with(|s| {
+            let messages = s.transcript.messages();
+            let behind = |message: &&Arc<Message>| message.role == Role::Tool || message.tool_calls.is_empty();
+            let count = messages.iter().rev().take_while(behind).count();
+            let (before, after) = (messages.take(messages.len() - count), messages.iter().rev().take(count));
+            let mut after: Vec<Arc<Message>> = after.cloned().collect();
+            after.reverse();
+            if after.is_sorted_by_key(|message| message.role != Role::Tool) {
+                return;
+            }
+            after.sort_by_key(|message| message.role != Role::Tool);
+            let mut ordered = before;
+            after.into_iter().for_each(|message| ordered.append(message));
+            s.transcript.set_messages(ordered);
+        });
     }
 
     /// Answers one call while no other runs.
@@ -252,6 +280,9 @@ impl RunningLoop<'_> {
         }
         if batch.interrupted || self.withdrawn.get() {
             return Some(not_run(INTERRUPTED));
+        }
+        if batch.cut_off == Some(index) {
+            return Some(not_run(CUT_OFF));
         }
         if index >= MOST_CALLS {
             return Some(not_run(&format!(

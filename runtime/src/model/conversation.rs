@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::capabilities::Placement;
 use crate::data::Data;
 use crate::message::{Block, Content, Message, Messages, Role};
-use crate::render::with_anchored;
+use crate::render::{AnchoredReminder, RenderedRole, with_anchored};
 
 use super::Request;
 
@@ -70,6 +70,28 @@ impl Request {
             messages.append(Arc::new(native_message(&texts)));
         }
         (messages, native)
+    }
+
+    /// Returns the request that continues an answer which the vendor has paused: the same one with the answer at its end,
+    /// and every reminder where it was. The reminders do not count as shown again.
+    #[must_use]
+    pub fn continued(&self, answer: Message) -> Request {
+        let mut rendered = self.reminders.as_ref().clone();
+        let after = self.messages.len();
+        let mut messages = self.messages.clone();
+        messages.append(Arc::new(answer));
+        if rendered.placement == Placement::Tail {
+            let blocks = std::mem::take(&mut rendered.user_blocks).into_iter().map(|block| block.text);
+            let blocks = blocks.map(|text| (RenderedRole::UserBlock, text));
+            let developer = std::mem::take(&mut rendered.developer_messages).into_iter();
+            let developer = developer.map(|text| (RenderedRole::Developer, text));
+            let native = std::mem::take(&mut rendered.native).into_iter().map(|text| (RenderedRole::Native, text));
+            for (slot, text) in blocks.chain(developer).chain(native) {
+                rendered.anchored.push(AnchoredReminder { id: Arc::default(), after, slot, text });
+            }
+        }
+        rendered.fired.clear();
+        Request { messages, reminders: Arc::new(rendered), ..self.clone() }
     }
 
     /// Returns the history as sent, like [`Self::placed_history`], and the texts of the message in the vendor's own slot

@@ -17,6 +17,8 @@ use crate::data::Data;
 use crate::message::Block;
 use crate::seam::{Answer, Destination, Model, Outcome, Turn};
 
+pub use prompt::without_calls;
+
 use super::{Delta, ModelReply, Request};
 use scan::{ScannedPiece, Scanner};
 

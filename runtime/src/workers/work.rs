@@ -82,7 +82,7 @@ async fn settle(worker: &Rc<Worker>, scope: &Scope, mut result: LoopResult) -> O
         L::Cancelled => WorkerStatus::Cancelled,
         _ => WorkerStatus::Failed,
     };
-    let ran_out = matches!(result.status, L::BudgetExhausted | L::Stuck | L::Blocked);
+    let ran_out = matches!(result.status, L::BudgetExhausted | L::Stuck | L::CutOff | L::Blocked);
     worker.settle(Some(result), error);
     match left {
         Some(left) => worker.suspend(scope, left).await,

@@ -56,7 +56,7 @@ pub(super) struct CountedConnection {
     pub(super) is_recorded: bool,
 }
 
-/// What a channel did that has no records of its own.
+/// Sums of a channel's refusals and connections that have no records of their own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnrecordedUse {
     pub(super) channel_id: Arc<str>,

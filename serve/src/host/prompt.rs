@@ -77,7 +77,7 @@ pub enum PromptOutcome {
     Done,
     /// It was cancelled by [`super::SessionHandle::cancel`], or the session was closed.
     Cancelled,
-    /// It returned the result of a loop that had used up its tokens.
+    /// It returned the result of a loop that had used up its tokens, or whose answer a limit cut off.
     MaxTokens,
     /// It returned the result of a loop that had used up its iterations.
     MaxTurns,

@@ -366,6 +366,7 @@ fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReas
     match status {
         Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => PromptOutcome::MaxTokens,
         Status::BudgetExhausted => PromptOutcome::MaxTurns,
+        Status::CutOff => PromptOutcome::MaxTokens,
         _ => PromptOutcome::Done,
     }
 }

@@ -27,7 +27,8 @@ pub enum AgentCode {
     Incomplete = "HARN-LLM-003", Error {
         title: "agent loop or sub-agent ended before its task was done",
         meaning: "The answer does not match `output_schema`, although the model was asked `max_nudges` times to correct \
-            it; the message names the rule and quotes the answer. The run exits with 1 unless the script handles the \
+            it; the message names the rule and quotes the answer. Or the model or its vendor refused to answer (`status: \
+            \"refused\"`); the message has the vendor's words. The run exits with 1 unless the script handles the \
             failure: it reads `error`, `stop_reason` or `ok`, compares the result with `match`, or raises the error with \
             `agent_loop(…)?`. As a warning: the iterations or tokens of a sub-agent are used up, it repeated itself, \
             or a handler refused its task.",

@@ -8,7 +8,7 @@
 pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
     (
         "AgentLoopResult",
-        "{status: string, stop_reason: string, text: string, visible_text: string, error: any, llm: \
+        "{status: string, stop_reason: string, answer_end: any, text: string, visible_text: string, error: any, llm: \
              {iterations: int, duration_ms: int, input_tokens: int, output_tokens: int, cache_read_tokens: \
              int, cache_write_tokens: int, cost_usd?: float, ...}, tools: {calls: list<string>, successful: list<string>, \
              rejected: list<string>, mode: string, ...}, session_id: string, diagnostics: list<any>, data?: any, \
@@ -18,7 +18,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
         "LlmResult",
         "{text: string, visible_text: string, model: any, provider: any, input_tokens: int, output_tokens: int, \
              cache_read_tokens: int, cache_write_tokens: int, tool_calls: list<ToolCall>, blocks: list<any>, stop_reason: any, \
-             reasoning: any, cost_usd?: float, data?: any, schema_error?: any, session_id?: any, transcript?: any, ...}",
+             answer_end: string, reasoning: any, cost_usd?: float, data?: any, schema_error?: any, session_id?: any, transcript?: any, ...}",
     ),
     ("ToolCall", "{id: string, name: string, arguments: any, ...}"),
     (

@@ -246,6 +246,7 @@ fn reply_value(answered: &Answered, schema: &Data) -> Value {
         ("tool_calls", reply.tool_calls.iter().map(ToolCall::to_data).collect()),
         ("blocks", reply.blocks.iter().map(runtime::message::Block::to_data).collect()),
         ("stop_reason", reply.stop_reason.as_ref().into()),
+        ("answer_end", reply.end().as_str().into()),
         ("reasoning", reply.reasoning.as_ref().into()),
     ]);
     if let Some(cost) = reply.usage.cost_usd() {

@@ -1,4 +1,4 @@
-//! What a channel that sends without end costs: requests, frames, refusals and connections.
+//! The cost of a channel that sends without end: requests, frames, refusals and connections.
 
 use super::acp_client::{connect, initialize_params};
 use super::daemon::{ChannelClient, DaemonFolder};

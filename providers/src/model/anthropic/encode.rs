@@ -10,17 +10,18 @@ use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
 use super::cache;
-use super::thinking::room;
+use super::thinking::{check_choice, room};
 use crate::model::choice::{
-    CUT_OFF, Thinking, ToolChoice, arguments_object, lay_over, leading_instructions, no_word, object_schema, stop,
-    system_message,
+    CUT_OFF, Thinking, ToolChoice, arguments_object, lay_over, leading_instructions, no_word, stop, system_message,
 };
 use crate::model::content::{BlockContent, CHAT_MESSAGE, GEMINI_PART, Media, MediaSource, OPENAI_ITEM};
+use crate::model::tool_schema::{object_schema, with_wire_keys};
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {
     let choice = ToolChoice::read(&request.tool_choice)?;
     let room = room(&Thinking::read(&request.thinking)?, request.max_tokens, model, capabilities)?;
+    check_choice(&choice, &room, model, capabilities)?;
     if request.seed.is_some() {
         return Err(no_word("anthropic", "seed"));
     }
@@ -58,7 +59,7 @@ fn tool(spec: &runtime::message::ToolSpec) -> Value {
     json!({
         "name": spec.name.as_ref(),
         "description": spec.description.as_ref(),
-        "input_schema": object_schema(&spec.parameters),
+        "input_schema": with_wire_keys(object_schema(&spec.parameters)),
     })
 }
 

@@ -5,7 +5,7 @@ use runtime::capabilities::Capabilities;
 use runtime::model::ModelError;
 use serde_json::{Value, json};
 
-use crate::model::choice::{Thinking, bad};
+use crate::model::choice::{Thinking, ToolChoice, bad};
 
 /// The API demands a limit. This one fits every model that is still served.
 const MAX_TOKENS: u64 = 8192;
@@ -30,6 +30,11 @@ pub(super) fn room(
     model: &str,
     capabilities: &Capabilities,
 ) -> Result<TokenLimits, ModelError> {
+    let is_off = matches!(thinking, Thinking::Off)
+        || matches!(thinking, Thinking::AsGiven(given) if given.get("type").as_str() == Some("disabled"));
+    if capabilities.always_thinking && is_off {
+        return Err(bad(format!("{model} always thinks; remove `thinking`, or set it to an effort such as \"low\"")));
+    }
     let answer = max_tokens.unwrap_or(MAX_TOKENS);
     let plain = |thinking| TokenLimits { max_tokens: answer, thinking, effort: None };
     let budget = match thinking {
@@ -50,6 +55,34 @@ pub(super) fn room(
     } else {
         TokenLimits { max_tokens, thinking: json!({"type": "enabled", "budget_tokens": budget}), effort: None }
     })
+}
+
+/// Checks whether a tool can be forced: by the vendor's documents not while a model thinks.
+///
+/// # Errors
+/// The model always thinks, or the request asks it to.
+pub(super) fn check_choice(
+    choice: &ToolChoice,
+    limits: &TokenLimits,
+    model: &str,
+    capabilities: &Capabilities,
+) -> Result<(), ModelError> {
+    let is_forced = match choice {
+        ToolChoice::Required | ToolChoice::Tool(_) => true,
+        ToolChoice::AsGiven(given) => matches!(given.get("type").as_str(), Some("any" | "tool")),
+        ToolChoice::Unsaid | ToolChoice::Auto | ToolChoice::None => false,
+    };
+    let thinks = limits.thinking.get("type").is_some_and(|kind| kind != "disabled");
+    match (is_forced, capabilities.always_thinking, thinks) {
+        (true, true, _) => Err(bad(format!(
+            "{model} always thinks, so it cannot be forced to call a tool; remove `tool_choice`, or use \"auto\" or \"none\""
+        ))),
+        (true, false, true) => Err(bad(
+            "anthropic does not force a tool call while the model thinks; remove `thinking`, or use `tool_choice: \"auto\"`"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the limits for the vendor's own shape, in which `max_tokens` has the vendor's meaning.

@@ -8,10 +8,11 @@ use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
 use crate::model::choice::{
-    CUT_OFF, Effort, Thinking, ToolChoice, arguments_object, bad, lay_over, leading_instructions, no_messages,
-    object_schema, stop, system_message,
+    CUT_OFF, Effort, Thinking, ToolChoice, arguments_object, bad, lay_over, leading_instructions, no_messages, stop,
+    system_message,
 };
 use crate::model::content::{BlockContent, GEMINI_PART, Media, MediaSource};
+use crate::model::tool_schema::object_schema;
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str) -> Result<Value, ModelError> {

@@ -174,7 +174,8 @@ fn kind_of(code: u16, said: &ErrorBody) -> ModelErrorKind {
         503 | 529 => ModelErrorKind::Overloaded,
         // Gemini's word for a wrong key.
         400 if said.message.contains("API key not valid") => ModelErrorKind::Auth,
-        400 | 413 if said.is_about_the_context() => ModelErrorKind::ContextWindow,
+        400 | 413 | 422 | 500 if said.is_about_the_context() => ModelErrorKind::ContextWindow,
+        413 => ModelErrorKind::ContextWindow,
         400..500 => ModelErrorKind::BadRequest,
         500.. => ModelErrorKind::Server,
         _ => ModelErrorKind::BadResponse,
@@ -216,6 +217,37 @@ fn kind_of_words(said: &ErrorBody) -> ModelErrorKind {
         K::Server
     }
 }
+
+/// The codes and types of errors that say that a request does not fit the context window.
+const CONTEXT_CODES: [&str; 4] = [
+    "context_length_exceeded",
+    "exceed_context_size_error",
+    "context_window_exceeded",
+    "model_max_prompt_tokens_exceeded",
+];
+
+/// Phrases of servers for a request that does not fit the context window, in small letters, with a server that writes it.
+pub(crate) const CONTEXT_PHRASES: &[(&str, &str)] = &[
+    ("prompt is too long", "Anthropic"),
+    ("context length", "OpenAI, vLLM, Mistral, SGLang"),
+    ("context window", "OpenAI Responses, LM Studio"),
+    ("context limit", "Anthropic"),
+    ("context size", "llama.cpp"),
+    ("maximum number of tokens", "Gemini"),
+    ("maximum prompt length", "xAI"),
+    ("prompt token count", "GitHub Copilot"),
+    ("exceeded model token limit", "Moonshot"),
+    ("prompt exceeds max length", "Z.ai"),
+    ("input is too long", "Amazon Bedrock"),
+    ("`inputs` tokens + `max_new_tokens`", "TGI"),
+    ("exceeds the maximum size", "Anthropic, for a body that is too large"),
+    ("request_too_large", "Anthropic, for a body that is too large"),
+    ("too many tokens:", "Cohere"),
+    ("input length exceeds", "Ollama"),
+    ("token limit exceeded", "Groq, DeepSeek"),
+    ("reduce the length of the messages", "OpenAI, Groq"),
+    ("range of input length should be", "Alibaba"),
+];
 
 /// The content of an error body.
 struct ErrorBody {
@@ -280,17 +312,9 @@ impl ErrorBody {
 
     fn is_about_the_context(&self) -> bool {
         let message = self.message.to_lowercase();
-        let phrases = [
-            "prompt is too long",
-            "context length",
-            "context window",
-            "context limit",
-            "context size",
-            "maximum number of tokens",
-        ];
-        self.code == "context_length_exceeded"
-            || self.error_type == "exceed_context_size_error"
-            || phrases.iter().any(|phrase| message.contains(phrase))
+        CONTEXT_CODES.contains(&self.code.as_str())
+            || CONTEXT_CODES.contains(&self.error_type.as_str())
+            || CONTEXT_PHRASES.iter().any(|(phrase, _)| message.contains(phrase))
     }
 }
 

@@ -150,10 +150,11 @@ impl Mock {
         }
         let input_tokens = scripted.input_tokens.unwrap_or_else(|| state.tally.count(turn.session.id(), request));
         let tool_calls = with_ids(scripted.tool_calls, &mut state.ids_given);
+        let usual_end: &Arc<str> = if tool_calls.is_empty() { &END_TURN } else { &TOOL_USE };
         let text = scripted.text.unwrap_or_default();
         let output_tokens = scripted.output_tokens.unwrap_or_else(|| output_estimate(&text, &tool_calls));
         let reply = ModelReply {
-            stop_reason: Some(if tool_calls.is_empty() { END_TURN.clone() } else { TOOL_USE.clone() }),
+            stop_reason: Some(scripted.stop_reason.unwrap_or_else(|| usual_end.clone())),
             text,
             reasoning: scripted.reasoning.filter(|reasoning| !reasoning.is_empty()),
             tool_calls,

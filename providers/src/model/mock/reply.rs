@@ -59,6 +59,8 @@ pub struct MockReply {
     pub input_tokens: Option<u64>,
     /// Tokens of the answer; estimated where not given.
     pub output_tokens: Option<u64>,
+    /// The vendor's word for the reason that the answer ends; that of an ordinary end where not given.
+    pub stop_reason: Option<Arc<str>>,
     /// The model that seems to answer; the one asked for where not given.
     pub model: Option<Arc<str>>,
     /// The prompts that it answers; `None` means the next one that nothing else matches.
@@ -71,8 +73,18 @@ pub struct MockReply {
 
 impl MockReply {
     /// The keys of a scripted answer.
-    pub const KEYS: &'static [&'static str] =
-        &["text", "reasoning", "tool_calls", "input_tokens", "output_tokens", "model", "match", "error", "delay_ms"];
+    pub const KEYS: &'static [&'static str] = &[
+        "text",
+        "reasoning",
+        "tool_calls",
+        "input_tokens",
+        "output_tokens",
+        "stop_reason",
+        "model",
+        "match",
+        "error",
+        "delay_ms",
+    ];
     const ERROR_KEYS: &'static [&'static str] = &["category", "message", "status", "retry_after_ms"];
 
     /// An answer that only says something.
@@ -92,7 +104,7 @@ impl MockReply {
         MockReply { error: Some(error), ..MockReply::default() }
     }
 
-    /// Reads an answer: `{text?, reasoning?, tool_calls?: [{id?, name, arguments?}], input_tokens?, output_tokens?, model?, match?: glob,
+    /// Reads an answer: `{text?, reasoning?, tool_calls?: [{id?, name, arguments?}], input_tokens?, output_tokens?, stop_reason?, model?, match?: glob,
     /// error?: {category, message?, status?, retry_after_ms?}, delay_ms?}`, or a string for its text.
     ///
     /// # Errors
@@ -113,6 +125,7 @@ impl MockReply {
             tool_calls: tool_calls(data.get("tool_calls"))?,
             input_tokens: count(data, "input_tokens")?,
             output_tokens: count(data, "output_tokens")?,
+            stop_reason: text(data, "stop_reason")?,
             model: text(data, "model")?,
             matches: text(data, "match")?.map(|glob| matcher(&glob)).transpose()?,
             error: error(data.get("error")).map_err(|error| error.under("error"))?,

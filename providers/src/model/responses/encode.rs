@@ -8,10 +8,9 @@ use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};
 
-use crate::model::choice::{
-    Thinking, ToolChoice, arguments_json, is_strict, lay_over, no_messages, no_word, object_schema,
-};
+use crate::model::choice::{Thinking, ToolChoice, arguments_json, is_strict, lay_over, no_messages, no_word};
 use crate::model::content::{BlockContent, Media, MediaSource, OPENAI_ITEM};
+use crate::model::tool_schema::object_schema;
 
 /// The body that asks `model`.
 pub(in crate::model) fn body(request: &Request, model: &str, capabilities: &Capabilities) -> Result<Value, ModelError> {

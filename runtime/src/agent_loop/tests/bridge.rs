@@ -45,6 +45,9 @@ fn a_late_reminder_prolongs_the_loop_by_one_iteration() {
         push_during(&bench, 1, "wait", mode);
         let result = bench.run();
         assert_eq!((result.iterations, result.text.as_ref()), (2, "seen it"), "{mode}");
+        // No request ends with the model's own message, which would be continued.
+        let last = bench.model.asked.borrow()[1].conversation().last().cloned().unwrap();
+        assert_eq!((last.role, last.text().as_ref()), (Role::User, "Go on."));
         assert_eq!(bench.systems()[1], "System reminder:\nwait");
     }
 }

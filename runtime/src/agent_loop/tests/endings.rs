@@ -150,3 +150,86 @@ fn a_failed_model_call_is_recorded_with_its_own_kind() {
         (&Data::from(false), Some("rate_limit"))
     );
 }
+
+/// An answer that ended for a vendor's reason.
+fn ended(reply: ModelReply, word: &str) -> ModelReply {
+    ModelReply { stop_reason: Some(word.into()), ..reply }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_is_not_done() {
+    for (word, stop_reason) in [
+        ("max_tokens", "max_tokens"),
+        ("length", "max_tokens"),
+        ("MAX_TOKENS", "max_tokens"),
+        ("model_context_window_exceeded", "context_window"),
+    ] {
+        let bench = LoopBench::new([ended(says("The first half of"), word)]);
+        let result = bench.run();
+        assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::CutOff, stop_reason), "{word}");
+        let data = result.to_data();
+        assert_eq!(data.get("answer_end").as_str(), Some(stop_reason));
+        assert!(!result.has_failed(), "{word}");
+        assert_eq!(result.text.as_ref(), "The first half of");
+    }
+    let mut bench = LoopBench::new((0..9).map(|_| ended(says(""), "length")));
+    bench.options.limits.max_nudges = 1;
+    let result = bench.run();
+    assert_eq!(
+        (result.status, result.iterations),
+        (LoopStatus::CutOff, 2),
+        "an answer without text is asked for again"
+    );
+}
+
+#[test]
+fn a_refusal_ends_the_loop_with_the_vendors_words() {
+    for (word, stop_reason) in
+        [("refusal", "refusal"), ("content_filter", "content_filter"), ("SAFETY", "content_filter")]
+    {
+        let bench = LoopBench::new([ended(says(""), word), says("never asked")]);
+        let result = bench.run();
+        assert_eq!((result.status, result.stop_reason.as_str()), (LoopStatus::Refused, stop_reason));
+        assert!(result.has_failed() && result.iterations == 1);
+        assert!(result.error.get("message").to_text().contains(word), "{}", result.error);
+    }
+    let refusal =
+        ModelReply { extra: [("refusal".into(), "I will not.".into())].into_iter().collect(), ..says("I will not.") };
+    let result = LoopBench::new([ended(refusal, "stop")]).run();
+    assert_eq!(result.status, LoopStatus::Refused);
+    assert!(result.error.get("message").to_text().contains("I will not."), "{}", result.error);
+}
+
+#[test]
+fn the_call_that_a_limit_cut_off_is_not_run() {
+    for parallel in [false, true] {
+        let mut bench = LoopBench::new([ended(calls(&["echo", "echo"]), "max_tokens"), says("fine")]);
+        bench.options.parallel_tool_calls = parallel;
+        let result = bench.run();
+        assert_eq!(result.status, LoopStatus::Done);
+        assert_eq!((result.tools.successful.len(), result.tools.rejected.len()), (1, 1));
+        let results: Vec<String> = bench.session.with(|s| {
+            let results = s.transcript.messages().iter().filter(|message| message.role == Role::Tool);
+            results.map(|message| message.text().to_string()).collect()
+        });
+        assert!(results[0] == "echoed" && results[1].contains("output limit"), "{results:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_the_vendor_pauses_goes_on_in_the_same_turn() {
+    let bench = LoopBench::new([ended(says("I search"), "pause_turn"), ended(says("Found."), "end_turn")]);
+    bench.session.inject_reminder(&bench.scope, short("stay calm"), ReminderSource::InPipeline, None);
+    let result = bench.run();
+    assert_eq!((result.status, result.text.as_ref(), result.iterations), (LoopStatus::Done, "Found.", 1));
+    assert_eq!(result.usage.input_tokens, 20);
+    let asked = bench.model.asked.borrow();
+    let [first, second] = [&asked[0], &asked[1]].map(Request::conversation);
+    assert_eq!(second.len(), first.len() + 1);
+    assert!(first.iter().zip(&second).all(|(one, two)| one == two), "what came before stays");
+    assert_eq!(second.last().map(|message| message.role), Some(Role::Assistant));
+    let fired = bench.records("turn_number").into_iter().filter(|(word, _)| word == "fired").count();
+    assert_eq!(fired, 1, "a reminder is shown once in a turn");
+    let paused = LoopBench::new((0..40).map(|_| ended(says("Still"), "pause_turn"))).run();
+    assert_eq!((paused.status, paused.stop_reason.as_str()), (LoopStatus::CutOff, "paused"));
+}

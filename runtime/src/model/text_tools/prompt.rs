@@ -62,6 +62,17 @@ fn messages(history: &Messages) -> Messages {
     out
 }
 
+/// Returns a message with calls, or the result of one, as text, for a request that offers no tools; `None` for others.
+#[must_use]
+pub fn without_calls(message: &Message) -> Option<Message> {
+    if message.role == Role::Tool {
+        let mut text = String::new();
+        write_result(&mut text, message);
+        return Some(Message::user(text));
+    }
+    (!message.tool_calls.is_empty()).then(|| with_calls(message))
+}
+
 fn flush(results: &mut String, out: &mut Messages) {
     if !results.is_empty() {
         out.push_back(Arc::new(Message::user(std::mem::take(results))));

@@ -149,14 +149,15 @@ fn news(text: &str, hosting: &Hosting) -> Option<Arc<str>> {
 
 /// Returns the end for the result of a loop or of a sub-agent: a dict with its transcript.
 fn of_loop(value: &Value, hosting: &Hosting) -> Option<PromptEnd> {
-    if let Some(failed) = failed_loop::returned(value, Told::OtherReader) {
+    let failed = failed_loop::returned(value, Told::OtherReader);
+    let (status, error) = failed_loop::ended(value)?;
+    if let Some(failed) = failed.filter(|_| status != LoopStatus::Refused) {
         return Some(PromptEnd::Failed(Box::new(failed)));
     }
-    let (status, error) = failed_loop::ended(value)?;
     let dict = failed_loop::as_dict(value)?;
     let stop_reason = dict.get_str("stop_reason").and_then(Value::as_str);
     Some(match status {
-        LoopStatus::Blocked => {
+        LoopStatus::Blocked | LoopStatus::Refused => {
             PromptEnd::Refused(error.get("message").as_str().unwrap_or(stop_reason.unwrap_or(status.as_str())).into())
         }
         _ => {

@@ -271,7 +271,7 @@ pub(super) fn raise_of(code: CodeRef, message: &str, error: &Data) -> Box<Raise>
 /// Whether a limit or a handler ended a worker, as its options and its script want.
 pub(super) fn ended_early(error: &Data) -> bool {
     let category = error.get("category").as_str().and_then(|category| category.parse().ok());
-    matches!(category, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::Blocked))
+    matches!(category, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::CutOff | LoopStatus::Blocked))
 }
 
 /// The code of what failed: that of the error, where the catalogue has it, else that of its category.
@@ -281,7 +281,8 @@ pub(super) fn code_of(error: &Data) -> CodeRef {
     }
     let category = error.get("category");
     let category = category.as_str().unwrap_or_default();
-    if ended_early(error) || category == StopReason::OutputSchema.as_str() {
+    let has_no_answer = [StopReason::OutputSchema.as_str(), LoopStatus::Refused.as_str()].contains(&category);
+    if ended_early(error) || has_no_answer {
         AgentCode::Incomplete.code()
     } else if category.parse::<ModelErrorKind>().is_ok() || category == CallErrorKind::Model.as_str() {
         AgentCode::Model.code()

@@ -76,6 +76,6 @@ pub(crate) fn as_dict(value: &Value) -> Option<&Dict> {
 /// [`LoopResult::has_failed`]: runtime::agent_loop::LoopResult::has_failed
 fn has_failed(result: &Value, status: LoopStatus) -> bool {
     let stop_reason = as_dict(result).and_then(|dict| dict.get_str("stop_reason")).and_then(Value::as_str);
-    matches!(status, LoopStatus::ProviderError | LoopStatus::Error)
+    matches!(status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused)
         || stop_reason == Some(StopReason::OutputSchema.as_str())
 }

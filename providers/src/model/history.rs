@@ -1,0 +1,268 @@
+//! The history in the form that a route takes: one pass between the conversation, which knows no vendor, and `encode`.
+//!
+//! Each rule changes messages one by one, so the places of reminders among them stay. A history that keeps all rules is
+//! sent as it is, and shared.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use runtime::capabilities::WireFormat;
+use runtime::data::Data;
+use runtime::message::{Block, Content, Message, ToolCall};
+use runtime::model::Request;
+use runtime::model::text_tools::without_calls;
+
+use super::Provider;
+use super::content::{BlockContent, OPENAI_ITEM};
+
+/// A rule that the history of a request must keep on some routes.
+#[derive(Debug)]
+pub struct HistoryRule {
+    /// Its name.
+    pub name: &'static str,
+    /// The routes that it holds for.
+    pub routes: &'static str,
+    /// The change of a history that breaks it.
+    pub done: &'static str,
+    /// The source of the rule.
+    pub source: &'static str,
+    holds: fn(&HistoryRoute, &Request) -> bool,
+    change: fn(&HistoryRoute, &Message) -> Option<Message>,
+}
+
+/// The facts of a route on which rules depend.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HistoryRoute {
+    pub(super) provider: Provider,
+    pub(super) wire: WireFormat,
+}
+
+/// The rules, in the order in which they are applied.
+pub const HISTORY_RULES: &[HistoryRule] = &[
+    HistoryRule {
+        name: "calls_need_tools",
+        routes: "Anthropic Messages, Chat Completions",
+        done: "where a request offers no tools, earlier calls and results are written as text",
+        source: "Anthropic, tool use: blocks of calls need the tools; Amazon Bedrock: `toolConfig` must be defined",
+        holds: |route, request| {
+            request.tools.is_empty() && matches!(route.wire, WireFormat::Anthropic | WireFormat::OpenaiChat)
+        },
+        change: |_, message| without_calls(message),
+    },
+    HistoryRule {
+        name: "arguments_are_objects",
+        routes: "Chat Completions, Responses",
+        done: "arguments that cannot be read as an object go under the key `arguments`",
+        source: "OpenAI, `ChatCompletionMessageToolCall.function.arguments`: JSON; vLLM parses them",
+        holds: |route, _| matches!(route.wire, WireFormat::OpenaiChat | WireFormat::OpenaiResponses),
+        change: |_, message| {
+            with_calls(message, |call| Some(ToolCall { arguments: object(&call.arguments)?, ..call.clone() }))
+        },
+    },
+    HistoryRule {
+        name: "call_ids_are_short",
+        routes: "OpenAI: 40 characters on Chat Completions, 64 on Responses",
+        done: "a longer id of a call is shortened, with a digest, for the call and its result alike",
+        source: "OpenAI, error `string_above_max_length`",
+        holds: |route, _| most(route).is_some(),
+        change: |route, message| with_ids(message, most(route)?),
+    },
+    HistoryRule {
+        name: "reasoning_needs_its_content",
+        routes: "Responses, where nothing is stored",
+        done: "items of reasoning without `encrypted_content` are left out",
+        source: "OpenAI, Responses, `store`: items are not persisted when it is false",
+        holds: |route, request| {
+            let is_stored = request.extra.get("store").and_then(Data::as_bool) == Some(true);
+            route.wire == WireFormat::OpenaiResponses && !is_stored
+        },
+        change: |_, message| without_unreadable_reasoning(message),
+    },
+];
+
+/// Brings the history of a request into the form that its route takes. Returns the rules that changed something.
+pub(super) fn fitted<'a>(request: &'a Request, route: &HistoryRoute) -> (Cow<'a, Request>, Vec<&'static HistoryRule>) {
+    let holding: Vec<&HistoryRule> = HISTORY_RULES.iter().filter(|rule| (rule.holds)(route, request)).collect();
+    let mut applied: Vec<&HistoryRule> = Vec::new();
+    let mut fit = |message: &Arc<Message>| {
+        let mut fitted = Cow::Borrowed(message);
+        for rule in &holding {
+            if let Some(changed) = (rule.change)(route, &fitted) {
+                fitted = Cow::Owned(Arc::new(changed));
+                if applied.iter().all(|other| other.name != rule.name) {
+                    applied.push(rule);
+                }
+            }
+        }
+        fitted.into_owned()
+    };
+    let messages = request.messages.iter().map(&mut fit).collect();
+    if applied.is_empty() {
+        return (Cow::Borrowed(request), applied);
+    }
+    (Cow::Owned(Request { messages, ..request.clone() }), applied)
+}
+
+/// Returns the message with calls that a function changes; `None` if it changes none.
+fn with_calls(message: &Message, change: impl Fn(&ToolCall) -> Option<ToolCall>) -> Option<Message> {
+    let changed: Vec<Option<ToolCall>> = message.tool_calls.iter().map(change).collect();
+    changed.iter().any(Option::is_some).then(|| {
+        let calls = changed.into_iter().zip(&message.tool_calls);
+        let tool_calls = calls.map(|(changed, call)| changed.unwrap_or_else(|| call.clone())).collect();
+        Message { tool_calls, ..message.clone() }
+    })
+}
+
+/// Returns arguments that are not an object below a key; `None` if they are one.
+fn object(arguments: &Data) -> Option<Data> {
+    match arguments {
+        Data::Dict(_) | Data::Nil => None,
+        other => Some(Data::dict([("arguments", other.clone())])),
+    }
+}
+
+/// Returns the maximum length of a call's id, if the route has one. Servers that imitate the API get their ids back.
+fn most(route: &HistoryRoute) -> Option<usize> {
+    match (route.provider, route.wire) {
+        (Provider::Openai, WireFormat::OpenaiChat) => Some(40),
+        (Provider::Openai, WireFormat::OpenaiResponses) => Some(64),
+        _ => None,
+    }
+}
+
+fn with_ids(message: &Message, most: usize) -> Option<Message> {
+    let of_result = message.tool_call_id.as_ref().and_then(|id| shortened(id, most));
+    let of_calls = with_calls(message, |call| Some(ToolCall { id: shortened(&call.id, most)?, ..call.clone() }));
+    match (of_calls, of_result) {
+        (None, None) => None,
+        (of_calls, of_result) => {
+            let mut changed = of_calls.unwrap_or_else(|| message.clone());
+            if of_result.is_some() {
+                changed.tool_call_id = of_result;
+            }
+            Some(changed)
+        }
+    }
+}
+
+/// Returns an id with at most a number of characters, different for different ids; `None` if it is short.
+fn shortened(id: &str, most: usize) -> Option<Arc<str>> {
+    const DIGEST: usize = 16;
+    if id.chars().count() <= most {
+        return None;
+    }
+    let kept: String = id.chars().take(most - DIGEST - 1).collect();
+    Some(format!("{kept}_{}", &crate::recording::digest_of(id.as_bytes())[..DIGEST]).into())
+}
+
+fn without_unreadable_reasoning(message: &Message) -> Option<Message> {
+    let Content::Blocks(blocks) = &message.content else { return None };
+    let is_readable = |block: &&Block| match BlockContent::of(block) {
+        BlockContent::Other(OPENAI_ITEM, data) => {
+            let item = data.get("item");
+            item.get("type").as_str() != Some("reasoning") || item.get("encrypted_content").as_str().is_some()
+        }
+        _ => true,
+    };
+    let kept: Vec<Block> = blocks.iter().filter(is_readable).cloned().collect();
+    (kept.len() < blocks.len()).then(|| Message { content: Content::Blocks(Arc::new(kept)), ..message.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const CHAT: HistoryRoute = HistoryRoute { provider: Provider::Openai, wire: WireFormat::OpenaiChat };
+    const RESPONSES: HistoryRoute = HistoryRoute { provider: Provider::Openai, wire: WireFormat::OpenaiResponses };
+    const COMPATIBLE: HistoryRoute =
+        HistoryRoute { provider: Provider::OpenaiCompatible, wire: WireFormat::OpenaiChat };
+    const ANTHROPIC: HistoryRoute = HistoryRoute { provider: Provider::Anthropic, wire: WireFormat::Anthropic };
+
+    fn request(messages: Vec<Message>) -> Request {
+        let tool = runtime::message::ToolSpec::new("look", "Looks.", Data::empty_dict());
+        let messages = messages.into_iter().map(Arc::new).collect();
+        Request { messages, tools: Arc::new(vec![tool]), ..Request::default() }
+    }
+
+    fn called(id: &str, arguments: Data) -> Vec<Message> {
+        let call = ToolCall::new(id, "look", arguments);
+        vec![
+            Message::user("Look."),
+            Message::assistant("", vec![call.clone()]),
+            Message::tool_result(&call, "seen", true),
+        ]
+    }
+
+    fn names(rules: &[&HistoryRule]) -> Vec<&'static str> {
+        rules.iter().map(|rule| rule.name).collect()
+    }
+
+    #[test]
+    fn a_history_that_keeps_the_rules_is_shared() {
+        let asked = request(called("call_1", Data::empty_dict()));
+        for route in [CHAT, RESPONSES, COMPATIBLE, ANTHROPIC] {
+            let (fitted, applied) = fitted(&asked, &route);
+            assert!(matches!(fitted, Cow::Borrowed(_)) && applied.is_empty(), "{route:?}");
+        }
+    }
+
+    #[test]
+    fn long_ids_are_shortened_alike_and_stay_different() {
+        let [one, two] = ["a", "b"].map(|end| format!("{}{end}", "x".repeat(85)));
+        let history = [called(&one, Data::empty_dict()), called(&two, Data::empty_dict())].concat();
+        for (route, most) in [(CHAT, 40), (RESPONSES, 64)] {
+            let asked = request(history.clone());
+            let (fitted, applied) = fitted(&asked, &route);
+            assert_eq!(names(&applied), ["call_ids_are_short"]);
+            let calls: Vec<_> =
+                fitted.messages.iter().flat_map(|it| it.tool_calls.iter().map(|call| call.id.clone())).collect();
+            let results: Vec<_> = fitted.messages.iter().filter_map(|it| it.tool_call_id.clone()).collect();
+            assert_eq!(calls, results);
+            assert!(calls[0] != calls[1] && calls.iter().all(|id| id.len() == most), "{calls:?}");
+        }
+        assert!(fitted(&request(history), &COMPATIBLE).1.is_empty(), "a server gets its own ids back");
+    }
+
+    #[test]
+    fn arguments_that_are_no_object_go_below_a_key() {
+        for raw in [Data::from("{\"path\": \"a"), Data::list([1.into()]), Data::from("text")] {
+            let asked = request(called("call_1", raw.clone()));
+            let (fitted, applied) = fitted(&asked, &COMPATIBLE);
+            assert_eq!(names(&applied), ["arguments_are_objects"]);
+            assert_eq!(fitted.messages[1].tool_calls[0].arguments.get("arguments"), &raw);
+        }
+    }
+
+    #[test]
+    fn calls_are_text_where_no_tools_are_offered() {
+        let asked = Request { tools: Arc::default(), ..request(called("call_1", Data::dict([("at", "x".into())]))) };
+        for route in [ANTHROPIC, COMPATIBLE] {
+            let (fitted, applied) = fitted(&asked, &route);
+            assert_eq!(names(&applied), ["calls_need_tools"]);
+            assert_eq!(fitted.messages.len(), asked.messages.len());
+            assert!(fitted.messages.iter().all(|it| it.tool_calls.is_empty() && it.tool_call_id.is_none()));
+            assert!(fitted.messages[1].text().contains("look") && fitted.messages[2].text().contains("seen"));
+        }
+        assert!(fitted(&asked, &RESPONSES).1.is_empty());
+    }
+
+    #[test]
+    fn reasoning_without_its_content_is_left_out_unless_it_is_stored() {
+        let item = |item| Block::Other(Data::from(json!({"type": OPENAI_ITEM, "item": item})));
+        let blocks = vec![
+            item(json!({"type": "reasoning", "id": "rs_1", "summary": []})),
+            item(json!({"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "b3BhcXVl"})),
+            Block::text("Fine."),
+        ];
+        let answer = Message { content: Content::Blocks(Arc::new(blocks)), ..Message::assistant("", Vec::new()) };
+        let asked = request(vec![Message::user("Look."), answer]);
+        let (fit, applied) = fitted(&asked, &RESPONSES);
+        assert_eq!(names(&applied), ["reasoning_needs_its_content"]);
+        let left = fit.messages[1].content.to_blocks();
+        assert_eq!(left.len(), 2);
+        let stored = Request { extra: [("store".into(), true.into())].into_iter().collect(), ..asked.clone() };
+        assert!(fitted(&stored, &RESPONSES).1.is_empty());
+    }
+}
