@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-/// The time for which a client waits for an answer that may never come. A server that is slower is no error; the client only
+/// The time for which a client waits for an answer that may never come. A slower server is not an error; the client only
 /// leaves.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
