@@ -108,7 +108,12 @@ pub(super) fn rich(wire: &str) -> Case {
     let request = remind(request(messages), &route, Some(RoleHint::EphemeralCache), PlacementPolicy::Head);
     let request = Request {
         tools: Arc::new(vec![tool()]),
-        tool_choice: if wire == "ollama" { Data::Nil } else { data(json!({"name": "read"})) },
+        // Ollama forces no call, Anthropic none while the model thinks.
+        tool_choice: match wire {
+            "ollama" => Data::Nil,
+            "anthropic" => "auto".into(),
+            _ => data(json!({"name": "read"})),
+        },
         // See `is_newer_than_the_model`.
         temperature: (wire != "anthropic").then_some(0.5),
         max_tokens: Some(9000),
