@@ -180,6 +180,7 @@ fn prompt(prompt: &RebuiltPrompt) -> Data {
         ("shared_prefix_bytes", prompt.shared_prefix_bytes.into()),
         ("carried", carried.collect()),
         ("rebilled_tokens", prompt.rebilled_tokens.into()),
+        ("thoughts_left_out", prompt.thoughts_left_out.into()),
     ])
 }
 

@@ -218,6 +218,9 @@ impl Writer<'_> {
         if prompt.void {
             facts.push("not seen by any model, so it charges nothing".to_owned());
         }
+        if prompt.thoughts_left_out > 0 {
+            facts.push(self.lost_thoughts(prompt, before));
+        }
         let carried: Vec<String> = prompt
             .carried
             .iter()
@@ -226,6 +229,23 @@ impl Writer<'_> {
         let mut out = format!("    {} {}\n", self.paint.blue("→"), facts.join(" · "));
         out.push_str(&wrapped(&carried, self.columns));
         out
+    }
+
+    /// Says how many of the model's thoughts a request lost, and which reminders differ from the request before.
+    fn lost_thoughts(&self, prompt: &RebuiltPrompt, before: Option<&RebuiltPrompt>) -> String {
+        let lost = count(usize::try_from(prompt.thoughts_left_out).unwrap_or(usize::MAX), "earlier thought");
+        let carries = |prompt: &RebuiltPrompt, id: &str| prompt.carried.iter().any(|(carried, _)| **carried == *id);
+        let differ = |these: &RebuiltPrompt, those: &RebuiltPrompt, how: &str| {
+            let ids = these.carried.iter().filter(|(id, _)| !carries(those, id));
+            ids.map(|(id, _)| format!("{} {how}", self.names.short(id))).collect::<Vec<_>>()
+        };
+        let changes = before.map_or_else(Vec::new, |before| {
+            [differ(before, prompt, "is gone"), differ(prompt, before, "is new")].concat()
+        });
+        match changes.as_slice() {
+            [] => format!("{lost} left out"),
+            changes => format!("{lost} left out, since {}", changes.join(" and ")),
+        }
     }
 
     fn judged(&self, life: &Biography, judged: &JudgedTurn) -> String {

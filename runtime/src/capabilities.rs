@@ -95,6 +95,8 @@ pub struct Capabilities {
     pub adaptive_thinking: bool,
     /// The model always thinks: its thinking cannot be switched off, and it cannot be forced to call a tool.
     pub always_thinking: bool,
+    /// The model accepts a signed thought only behind the prefix that it was signed with.
+    pub bound_thinking: bool,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
@@ -119,6 +121,7 @@ impl Default for Capabilities {
             mid_conversation_system: false,
             adaptive_thinking: false,
             always_thinking: false,
+            bound_thinking: false,
             context_window: None,
             native_tools: true,
             system_text: true,

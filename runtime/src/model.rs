@@ -140,7 +140,16 @@ impl ModelReply {
         };
         Message { content, reasoning: self.reasoning.clone(), ..Message::assistant("", self.tool_calls.clone()) }
     }
+
+    /// Returns the number of earlier thoughts that the model did not get, since what came before them has changed.
+    #[must_use]
+    pub fn thoughts_left_out(&self) -> u64 {
+        self.extra.get(THOUGHTS_LEFT_OUT).and_then(crate::data::Data::as_int).map_or(0, |count| count.max(0).cast_unsigned())
+    }
 }
+
+/// The key of [`ModelReply::extra`] for [`ModelReply::thoughts_left_out`].
+pub const THOUGHTS_LEFT_OUT: &str = "thoughts_left_out";
 
 /// A piece of an answer that is still coming.
 #[derive(Debug, Clone, Copy)]

@@ -340,6 +340,7 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("mid_conversation_system", "true", ""),
             ("adaptive_thinking", "true", ""),
             ("always_thinking", "true", ""),
+            ("bound_thinking", "true", ""),
             ("context_window", "1", ""),
             ("native_tools", "false", ""),
             ("system_text", "false", ""),

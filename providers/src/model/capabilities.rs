@@ -24,6 +24,7 @@ pub const KEYS: &[&str] = &[
     "mid_conversation_system",
     "adaptive_thinking",
     "always_thinking",
+    "bound_thinking",
     "context_window",
     "native_tools",
     "system_text",
@@ -87,6 +88,7 @@ struct Fields {
     mid_conversation_system: Option<bool>,
     adaptive_thinking: Option<bool>,
     always_thinking: Option<bool>,
+    bound_thinking: Option<bool>,
     context_window: Option<u64>,
     native_tools: Option<bool>,
     system_text: Option<bool>,
@@ -120,6 +122,7 @@ impl CapabilityRow {
         put(&mut below.mid_conversation_system, fields.mid_conversation_system);
         put(&mut below.adaptive_thinking, fields.adaptive_thinking);
         put(&mut below.always_thinking, fields.always_thinking);
+        put(&mut below.bound_thinking, fields.bound_thinking);
         put(&mut below.context_window, fields.context_window.map(Some));
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);

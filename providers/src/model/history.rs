@@ -12,6 +12,7 @@ use runtime::message::{Block, Content, Message, ToolCall};
 use runtime::model::Request;
 use runtime::model::text_tools::without_calls;
 
+use super::anthropic;
 use super::Provider;
 use super::content::{BlockContent, OPENAI_ITEM};
 
@@ -153,6 +154,22 @@ fn shortened(id: &str, most: usize) -> Option<Arc<str>> {
     }
     let kept: String = id.chars().take(most - DIGEST - 1).collect();
     Some(format!("{kept}_{}", &crate::recording::digest_of(id.as_bytes())[..DIGEST]).into())
+}
+
+/// Returns the request without signed thoughts; `None` if it has none.
+pub(super) fn without_thoughts(request: &Request) -> Option<Request> {
+    let mut is_changed = false;
+    let mut without = |message: &Arc<Message>| {
+        let Content::Blocks(blocks) = &message.content else { return message.clone() };
+        let kept: Vec<Block> = blocks.iter().filter(|block| !anthropic::is_thought(block)).cloned().collect();
+        if kept.len() == blocks.len() {
+            return message.clone();
+        }
+        is_changed = true;
+        Arc::new(Message { content: Content::Blocks(Arc::new(kept)), ..message.as_ref().clone() })
+    };
+    let messages = request.messages.iter().map(&mut without).collect();
+    is_changed.then(|| Request { messages, ..request.clone() })
 }
 
 fn without_unreadable_reasoning(message: &Message) -> Option<Message> {

@@ -180,6 +180,7 @@ impl ServerLocation {
         if wire == WireFormat::Anthropic {
             headers.push(("anthropic-version", HeaderValue::from_static(anthropic::VERSION)));
         }
+        let is_own = self.is_own(&base);
         Ok(Endpoint {
             provider: provider.as_str(),
             base_variable,
@@ -188,7 +189,8 @@ impl ServerLocation {
             url: asked(&base, wire, model, false),
             stream_url: asked(&base, wire, model, true),
             headers,
-            sent_elsewhere: key.secret.is_some() && !is_loopback(&base) && !self.is_own(&base),
+            is_own,
+            sent_elsewhere: key.secret.is_some() && !is_loopback(&base) && !is_own,
             secret: key.secret,
         })
     }

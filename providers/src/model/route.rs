@@ -5,11 +5,12 @@ use std::cell::{LazyCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use reqwest::header::HeaderValue;
 use runtime::capabilities::{Capabilities, WireFormat};
 use runtime::data::Data;
-use runtime::model::{Delta, ModelError, ModelReply, Request};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, THOUGHTS_LEFT_OUT};
 use runtime::note::{Note, Severity};
-use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
+use runtime::seam::{Answer, CallError, Destination, Model, Outcome, Turn, call_error};
 use serde_json::Value;
 
 use super::capabilities::KnownCapabilities;
@@ -19,6 +20,7 @@ use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
+use super::anthropic::{BoundThoughts, PrefixCheck};
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
 
 /// The route of a call.
@@ -53,11 +55,10 @@ impl Route {
     /// # Errors
     /// An option that the wire cannot express, or no message at all.
     pub fn body(&self, request: &Request) -> Result<Value, ModelError> {
-        self.question(request).map(|(body, _)| body)
+        self.question(request).map(|question| question.body)
     }
 
-    /// Returns the JSON document, and the reader of a streamed answer, if it is streamed.
-    fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
+    fn question(&self, request: &Request) -> Result<Question, ModelError> {
         let (request, _) = self.fitted(request);
         let request = &*request;
         let body = match self.wire {
@@ -68,8 +69,21 @@ impl Route {
             WireFormat::Ollama => ollama::body(request, &self.model, &self.capabilities),
         };
         let mut body = body.map_err(|error| self.named(error))?;
+        let thoughts = match self.wire {
+            WireFormat::Anthropic => anthropic::bind(&mut body, self.prefix_check()),
+            _ => BoundThoughts::default(),
+        };
         let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
-        Ok((body, pieces))
+        Ok(Question { body, pieces, thoughts })
+    }
+
+    /// Returns what the server does with a thought whose prefix has changed. Without a server, it is the vendor's.
+    fn prefix_check(&self) -> PrefixCheck {
+        match &self.endpoint {
+            _ if !self.capabilities.bound_thinking => PrefixCheck::None,
+            Some(endpoint) if !endpoint.is_own => PrefixCheck::Refusing,
+            _ => PrefixCheck::Dropping,
+        }
     }
 
     /// Returns the request with its history in the form that this route takes, and the rules that changed it.
@@ -105,6 +119,14 @@ impl Route {
     fn named(&self, error: ModelError) -> ModelError {
         ModelError { provider: Some(self.provider.as_str().into()), model: Some(self.model.clone()), ..error }
     }
+}
+
+/// What a route sends.
+struct Question {
+    body: Value,
+    /// The reader of a streamed answer, if it is streamed.
+    pieces: Option<http::Pieces>,
+    thoughts: BoundThoughts,
 }
 
 /// The routes of a worker. As a `Model` it sends each request to its `provider` and `model`.
@@ -203,7 +225,10 @@ impl Routes {
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
         let place = ServerLocation::of(provider).filter(|_| self.has_servers);
-        let endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
+        let mut endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
+        if let Some(endpoint) = endpoint.as_mut().filter(|endpoint| endpoint.is_own && capabilities.bound_thinking) {
+            endpoint.headers.push(("anthropic-beta", HeaderValue::from_static(anthropic::BETA)));
+        }
         Ok(Route { provider, model, capabilities, wire, fell_back_to_mock, endpoint })
     }
 
@@ -223,12 +248,41 @@ impl Routes {
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<ModelReply> {
-        let (body, pieces) = route.question(request).map_err(call_error)?;
+        let mut question = route.question(request).map_err(call_error)?;
+        let mut answered = self.send(turn, request, route, endpoint, &question, live).await;
+        if let Err(error) = &answered
+            && is_about_thoughts(error.as_ref())
+            && let Some(without) = history::without_thoughts(request)
+        {
+            let left_out = anthropic::thoughts(&question.body);
+            question = route.question(&without).map_err(call_error)?;
+            question.thoughts.left_out += left_out;
+            answered = self.send(turn, &without, route, endpoint, &question, live).await;
+        }
+        let mut reply = answered?;
+        if let Some(prefix) = &question.thoughts.prefix {
+            anthropic::stamp(&mut reply.blocks, prefix);
+        }
+        if question.thoughts.left_out > 0 {
+            reply.extra.insert(THOUGHTS_LEFT_OUT.into(), Data::from(question.thoughts.left_out));
+        }
+        Ok(reply)
+    }
+
+    async fn send(
+        &self,
+        turn: Turn<'_>,
+        request: &Request,
+        route: &Route,
+        endpoint: &Endpoint,
+        question: &Question,
+        live: &dyn Fn(Delta<'_>),
+    ) -> Outcome<ModelReply> {
         let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);
         let post = Post {
             endpoint,
-            body: body.to_string().into_bytes(),
-            pieces,
+            body: question.body.to_string().into_bytes(),
+            pieces: question.pieces,
             timeout_ms,
             stall: http::stall(timeout_ms),
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
@@ -261,6 +315,12 @@ impl Routes {
         }
         Ok(reply)
     }
+}
+
+/// Returns whether a server refused a request for one of its signed thoughts.
+fn is_about_thoughts(error: &dyn CallError) -> bool {
+    let error = error.as_any().downcast_ref::<ModelError>();
+    error.is_some_and(|error| error.kind == ModelErrorKind::BadRequest && http::failure::is_about_a_signature(&error.message))
 }
 
 /// Returns a call's id. An id that the vendor did not provide contains the turn as well as the

@@ -200,6 +200,7 @@ impl RunningLoop<'_> {
         let Usage { input_tokens, output_tokens, .. } = reply.usage;
         tracing::debug!(input_tokens, output_tokens, tool_calls = reply.tool_calls.len(), "model answered");
         state.reminder_costs.add(&costs);
+        self.session.answered(&self.scope, &reply);
         self.session.with(|s| s.transcript.push_message(Arc::new(reply.to_message())));
         state.text = reply.text.clone();
         state.answer_end = Some(reply.end());

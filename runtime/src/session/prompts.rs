@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::data::{Data, shared};
 use crate::event_log::{PayloadSource, RecordBatch};
-use crate::model::{ModelError, Request, RequestSize};
+use crate::model::{ModelError, ModelReply, Request, RequestSize};
 use crate::reminder::cost::ReminderCosts;
 use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, fire};
 use crate::render::Rendered;
@@ -41,6 +41,14 @@ impl Session {
         };
         scope.log.tell(Arc::new(prompt), scope.clock.now_ms());
         costs
+    }
+
+    /// Records the earlier thoughts that the last request lost.
+    pub fn answered(&self, scope: &Scope, reply: &ModelReply) {
+        let left_out = reply.thoughts_left_out();
+        if left_out > 0 {
+            self.log_lifecycle(scope, [LifecycleRecord::ThoughtsLeftOut(left_out)]);
+        }
     }
 
     /// Records that a route rejected a slot of reminders.

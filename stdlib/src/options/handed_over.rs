@@ -18,7 +18,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
         "LlmResult",
         "{text: string, visible_text: string, model: any, provider: any, input_tokens: int, output_tokens: int, \
              cache_read_tokens: int, cache_write_tokens: int, tool_calls: list<ToolCall>, blocks: list<any>, stop_reason: any, \
-             answer_end: string, reasoning: any, cost_usd?: float, data?: any, schema_error?: any, session_id?: any, transcript?: any, ...}",
+             answer_end: string, reasoning: any, cost_usd?: float, thoughts_left_out?: int, data?: any, schema_error?: any, session_id?: any, transcript?: any, ...}",
     ),
     ("ToolCall", "{id: string, name: string, arguments: any, ...}"),
     (

@@ -16,7 +16,7 @@ use runtime::agent_loop::close_open_calls;
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, ModelReply, Request, failure_kind};
+use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, failure_kind};
 use runtime::reminder::lifecycle::{
     SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
 };
@@ -199,6 +199,7 @@ impl Asking {
             }
         };
         let reply = answered.map_err(|e| to_raise(&e))?;
+        session.answered(&scope, &reply);
         for note in &scope.notes.all() {
             world.console.show(note);
         }
@@ -251,6 +252,9 @@ fn reply_value(answered: &Answered, schema: &Data) -> Value {
     ]);
     if let Some(cost) = reply.usage.cost_usd() {
         data.set("cost_usd", cost.into());
+    }
+    if reply.thoughts_left_out() > 0 {
+        data.set(THOUGHTS_LEFT_OUT, reply.thoughts_left_out().into());
     }
     // One call asks once: what to do about an answer that does not fit is the script's business.
     if !schema.is_nil() {

@@ -2,7 +2,7 @@
 
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelReply, Usage};
+use runtime::model::{ModelReply, THOUGHTS_LEFT_OUT, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -16,6 +16,8 @@ struct AnthropicBody {
     stop_reason: Option<String>,
     stop_sequence: Option<String>,
     id: Option<String>,
+    /// What the vendor changed in the request: thoughts that it dropped.
+    input_transformations: Option<Vec<Value>>,
     #[serde(default)]
     usage: AnthropicUsage,
 }
@@ -56,6 +58,11 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, St
             _ => plain = false,
         }
     }
+    let mut extra = said_besides([("id", body.id), ("stop_sequence", body.stop_sequence)]);
+    let dropped = body.input_transformations.iter().flatten().filter(|it| it["type"] == "thinking_dropped").count();
+    if dropped > 0 {
+        extra.insert(THOUGHTS_LEFT_OUT.into(), Data::from(dropped));
+    }
     Ok(ModelReply {
         text: text.into(),
         tool_calls,
@@ -66,7 +73,7 @@ pub(in crate::model) fn reply(body: Value, model: &str) -> Result<ModelReply, St
         stop_reason: body.stop_reason.map(Into::into),
         model: body.model.map_or_else(|| model.into(), Into::into),
         provider: "anthropic".into(),
-        extra: said_besides([("id", body.id), ("stop_sequence", body.stop_sequence)]),
+        extra,
     })
 }
 

@@ -38,6 +38,7 @@ pub(super) fn room(
     let answer = max_tokens.unwrap_or(MAX_TOKENS);
     let plain = |thinking| TokenLimits { max_tokens: answer, thinking, effort: None };
     let budget = match thinking {
+        Thinking::Unsaid if capabilities.always_thinking => return Ok(plain(json!({"type": "adaptive"}))),
         Thinking::Unsaid => return Ok(plain(Value::Null)),
         Thinking::Off => return Ok(plain(json!({"type": "disabled"}))),
         Thinking::AsGiven(given) => return as_given(thinking, given.into(), max_tokens, model),

@@ -26,6 +26,8 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Vec<(&'static str, HeaderValue)>,
     /// The key, which must not appear in a message.
     pub(crate) secret: Option<String>,
+    /// Whether it is the vendor's own server.
+    pub(crate) is_own: bool,
     /// Whether the key leaves the machine for another server than the vendor's own.
     pub(crate) sent_elsewhere: bool,
 }
@@ -86,6 +88,7 @@ mod tests {
             url: url.clone(),
             stream_url: url,
             headers: Vec::new(),
+            is_own: false,
             secret: Some("sk-123456".to_owned()),
             sent_elsewhere: false,
         };

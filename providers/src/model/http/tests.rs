@@ -399,3 +399,46 @@ async fn a_server_that_speaks_no_tls_is_told_from_one_that_is_down() {
     assert_eq!(error.kind, ModelErrorKind::Connection);
     assert!(error.message.contains("InvalidContentType"), "{error}");
 }
+
+#[tokio::test]
+async fn thoughts_that_a_server_refuses_are_left_out_once() {
+    let words = "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different \
+        conversation. Remove the block.";
+    let refused = serde_json::json!({"type": "error", "error": {"type": "invalid_request_error", "message": words}});
+    let good = serde_json::json!({"id": "m", "model": "claude-fable-5-1", "role": "assistant", "type": "message",
+        "content": [{"type": "thinking", "thinking": "Hm.", "signature": "new"}, {"type": "text", "text": "Fine."}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let refusal = json("400 Bad Request", &refused.to_string());
+    let table = || CapabilityTable::built_in().unwrap();
+    let asked = |model: &str| {
+        let thought = serde_json::json!({"role": "assistant", "content": [
+            {"type": "redacted_thinking", "data": "old"}, {"type": "text", "text": "I look."}]});
+        let thought = Message::from_data(&runtime::data::Data::from(thought)).unwrap();
+        let messages = [Message::user("Look."), thought, Message::user("And?")].into_iter().map(Arc::new).collect();
+        Request { messages, provider: Some("anthropic".into()), model: Some(model.into()), ..Request::default() }
+    };
+    // This model is not known to bind its thoughts, so the first request carries the old one.
+    for (acts, outcome) in [
+        (vec![refusal.clone(), json("200 OK", &good.to_string())], Some("Fine.")),
+        (vec![refusal.clone(), refusal], None),
+    ] {
+        let (base, requests) = server(acts).await;
+        let routes = Routes::new(table, move |name| match name {
+            "ANTHROPIC_BASE_URL" => Some(base.clone()),
+            "ANTHROPIC_API_KEY" => Some("key-of-a-test".to_owned()),
+            _ => None,
+        });
+        let place = TestSession::new();
+        let answered = ask(&routes, &place, &asked("claude-opus-4-8")).await;
+        let sent: Vec<String> = requests.try_iter().collect();
+        assert_eq!(sent.len(), 2, "{sent:#?}");
+        assert!(sent[0].contains("redacted_thinking") && !sent[1].contains("redacted_thinking"));
+        match outcome {
+            Some(text) => {
+                let reply = answered.unwrap();
+                assert_eq!((&*reply.text, reply.thoughts_left_out()), (text, 1));
+            }
+            None => assert!(answered.unwrap_err().to_string().contains("Invalid `signature`")),
+        }
+    }
+}

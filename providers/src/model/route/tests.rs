@@ -52,6 +52,28 @@ fn the_model_is_named_or_the_environments_or_the_usual_one() {
 }
 
 #[test]
+fn the_vendor_itself_is_asked_to_drop_bound_thoughts_with_the_header_for_it() {
+    let own = routes(&[ANTHROPIC]);
+    let elsewhere = routes(&[ANTHROPIC, ("ANTHROPIC_BASE_URL", "http://localhost:1")]);
+    for (routes, model, drops) in [
+        (&own, "claude-fable-5-1", true),
+        (&own, "claude-mythos-5-2-20261101", true),
+        (&own, "claude-opus-6", true),
+        (&own, "claude-opus-5-20260901", false),
+        (&own, "claude-sonnet-4-5", false),
+        (&elsewhere, "claude-fable-5-1", false),
+    ] {
+        let route = routes.choose(Some("anthropic"), Some(model)).unwrap();
+        let thinking = Data::dict([("type", "adaptive".into())]);
+        let messages = [Arc::new(Message::user("Look."))].into_iter().collect();
+        let body = route.body(&Request { messages, thinking, ..Request::default() }).unwrap();
+        assert_eq!(body["thinking"].get("block_binding").is_some(), drops, "{model}");
+        let headers = &route.endpoint.unwrap().headers;
+        assert_eq!(headers.iter().any(|(name, _)| *name == "anthropic-beta"), drops, "{model}");
+    }
+}
+
+#[test]
 fn base_urls_may_or_may_not_hold_the_version() {
     for (variable, base, url) in [
         ("ANTHROPIC_BASE_URL", "http://localhost:1", "http://localhost:1/v1/messages"),

@@ -130,6 +130,7 @@ impl LifecycleRecord {
                 put(shared!("next"), rejection.next.as_str().into());
                 put(shared!("error"), (&rejection.error).into());
             }
+            LifecycleRecord::ThoughtsLeftOut(count) => put(shared!("count"), (*count).into()),
             LifecycleRecord::Resumed(pending) => {
                 let pending = pending.iter().map(|(id, ttl_turns)| {
                     Data::dict([("reminder_id", Data::from(id)), ("ttl_turns", (*ttl_turns).into())])

@@ -193,6 +193,8 @@ pub enum LifecycleRecord {
     Void,
     /// A route rejected a slot of reminders; the request is sent again with another one.
     SlotRejected(Box<SlotRejection>),
+    /// The last request lost this many of the model's earlier thoughts, since what came before them has changed.
+    ThoughtsLeftOut(u64),
     /// A session continues from storage, perhaps in another process. Its pending reminders, each with its remaining
     /// TTL.
     Resumed(Vec<(Arc<str>, Option<u32>)>),
@@ -285,6 +287,8 @@ words! {
         Void = "void",
         /// A route rejected a slot of reminders.
         SlotRejected = "slot_rejected",
+        /// A request lost earlier thoughts of the model.
+        ThoughtsLeftOut = "thoughts_left_out",
         /// A session continues from storage.
         Resumed = "resumed",
         /// A request was sent.
@@ -298,7 +302,7 @@ impl LifecycleKind {
     pub fn topic(self) -> Topic {
         use LifecycleKind as K;
         match self {
-            K::Passed | K::Void | K::SlotRejected | K::Resumed | K::Prompt => Topic::Turn,
+            K::Passed | K::Void | K::SlotRejected | K::ThoughtsLeftOut | K::Resumed | K::Prompt => Topic::Turn,
             K::Injected
             | K::Inherited
             | K::Forked
@@ -356,6 +360,7 @@ impl LifecycleRecord {
             LifecycleRecord::Passed(_) => K::Passed,
             LifecycleRecord::Void => K::Void,
             LifecycleRecord::SlotRejected(_) => K::SlotRejected,
+            LifecycleRecord::ThoughtsLeftOut(_) => K::ThoughtsLeftOut,
             LifecycleRecord::Resumed(_) => K::Resumed,
         }
     }

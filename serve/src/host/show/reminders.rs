@@ -66,6 +66,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Passed(_)
         | LifecycleRecord::Void
         | LifecycleRecord::SlotRejected(_)
+        | LifecycleRecord::ThoughtsLeftOut(_)
         | LifecycleRecord::Resumed(_) => None,
     }
 }

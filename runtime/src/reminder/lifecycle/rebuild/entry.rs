@@ -39,6 +39,7 @@ pub(super) enum RebuildEntry {
     Passed(ChargePass),
     Void,
     SlotRejected(RejectedSlot),
+    ThoughtsLeftOut(u64),
     Resumed(Vec<(Arc<str>, Option<u32>)>),
     Prompt(RebuiltPrompt),
     Unqueued(QueueEnd),
@@ -143,7 +144,9 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        K::Passed | K::Void | K::SlotRejected | K::Resumed | K::Prompt => Err(FOREIGN_KIND.to_owned()),
+        K::Passed | K::Void | K::SlotRejected | K::ThoughtsLeftOut | K::Resumed | K::Prompt => {
+            Err(FOREIGN_KIND.to_owned())
+        }
     }
 }
 
@@ -182,6 +185,10 @@ fn of_turn(record: &Record) -> ReadResult<RebuildEntry> {
             next: parsed(payload, "next")?,
             error: text(payload, "error")?,
         })),
+        K::ThoughtsLeftOut => {
+            let count = payload.get("count").as_int().and_then(|count| u64::try_from(count).ok());
+            count.map(RebuildEntry::ThoughtsLeftOut).ok_or_else(|| "`count` is not a number from 0".to_owned())
+        }
         K::Resumed => {
             let pending = payload
                 .get("pending")

@@ -168,6 +168,11 @@ impl SessionLife {
             RebuildEntry::Passed(pass) => self.passed(pass, record),
             RebuildEntry::Void => self.void(),
             RebuildEntry::SlotRejected(rejected) => self.rejected_slots.push(rejected),
+            RebuildEntry::ThoughtsLeftOut(count) => {
+                if let Some(prompt) = self.prompts.last_mut() {
+                    prompt.thoughts_left_out = count;
+                }
+            }
             RebuildEntry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
             RebuildEntry::Resumed(pending) => self.resumed(&pending, record),
             RebuildEntry::Prompt(mut prompt) => {
