@@ -66,6 +66,9 @@ pub(crate) struct PreviewArgs {
     /// Tools that run, separated by commas; all others only appear in the requests
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     run_tools: Vec<String>,
+    /// Also show the rules of the route that change each request, and why
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     limits: Limits,
     /// Format of the preview
@@ -126,8 +129,11 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
         return code.max(1);
     }
     let text = match args.format {
-        PreviewFormat::Json => document::document(&source, &previews),
-        PreviewFormat::Text => text::text(&previews, width(args.width), wants_color(&std::io::stdout())),
+        PreviewFormat::Json => document::document(&source, &previews, args.explain),
+        PreviewFormat::Text => {
+            let form = text::PreviewText { width: width(args.width), explains: args.explain };
+            text::text(&previews, form, wants_color(&std::io::stdout()))
+        },
     };
     stdout::exit_code(stdout::forgive(console.output.out(&text)), code)
 }

@@ -27,13 +27,23 @@ struct StyledLine {
     style: LineStyle,
 }
 
-/// Returns the requests of each provider as text of a width.
-pub(super) fn text(previews: &[Vec<PreviewedRequest>], width: usize, color: bool) -> String {
+/// The form of a preview as text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PreviewText {
+    /// The width, in columns.
+    pub(super) width: usize,
+    /// Whether it lists the rules that change each request.
+    pub(super) explains: bool,
+}
+
+/// Returns the requests of each provider as text.
+pub(super) fn text(previews: &[Vec<PreviewedRequest>], form: PreviewText, color: bool) -> String {
+    let width = form.width;
     let columns = previews.iter().filter(|requests| !requests.is_empty()).collect::<Vec<_>>();
     let between = BETWEEN.width();
     let column = (width + between) / columns.len().max(1);
     if columns.len() > 1 && column >= COLUMN + between {
-        return side_by_side(&columns, column - between, color);
+        return side_by_side(&columns, PreviewText { width: column - between, ..form }, color);
     }
     let mut out = String::new();
     for requests in columns {
@@ -41,7 +51,7 @@ pub(super) fn text(previews: &[Vec<PreviewedRequest>], width: usize, color: bool
             if !out.is_empty() {
                 out.push('\n');
             }
-            for line in lines(request, i, width) {
+            for line in lines(request, i, form) {
                 out.push_str(&painted(&line, color));
                 out.push('\n');
             }
@@ -51,12 +61,13 @@ pub(super) fn text(previews: &[Vec<PreviewedRequest>], width: usize, color: bool
 }
 
 /// Returns requests with the same number beside each other.
-fn side_by_side(columns: &[&Vec<PreviewedRequest>], width: usize, color: bool) -> String {
+fn side_by_side(columns: &[&Vec<PreviewedRequest>], form: PreviewText, color: bool) -> String {
+    let width = form.width;
     let most = columns.iter().map(|requests| requests.len()).max().unwrap_or(0);
     let mut out = String::new();
     for i in 0..most {
         let blocks: Vec<Vec<StyledLine>> =
-            columns.iter().map(|requests| requests.get(i).map_or_else(Vec::new, |one| lines(one, i, width))).collect();
+            columns.iter().map(|requests| requests.get(i).map_or_else(Vec::new, |one| lines(one, i, form))).collect();
         if i > 0 {
             out.push('\n');
         }
@@ -153,7 +164,8 @@ impl ColumnWriter<'_> {
 }
 
 /// Returns a request as lines of a width.
-fn lines(request: &PreviewedRequest, index: usize, width: usize) -> Vec<StyledLine> {
+fn lines(request: &PreviewedRequest, index: usize, form: PreviewText) -> Vec<StyledLine> {
+    let PreviewText { width, explains } = form;
     let body = serde_json::from_str::<Value>(&request.body).unwrap_or_default();
     let RequestSections { system, tools, messages, settings, bytes } = sections(&body);
     let reminders = request.reminders.iter().collect();
@@ -186,8 +198,24 @@ fn lines(request: &PreviewedRequest, index: usize, width: usize) -> Vec<StyledLi
             out.line(LineStyle::Plain, "  ", &format!("{name}: {json}"));
         }
     }
+    if explains {
+        explain(request, &mut out);
+    }
     summary(request, &mut out);
     out.lines
+}
+
+/// Lists the rules that changed the document.
+fn explain(request: &PreviewedRequest, out: &mut ColumnWriter<'_>) {
+    out.blank();
+    out.line(LineStyle::Heading, "", "rules that change this request");
+    if request.rules.is_empty() {
+        out.line(LineStyle::Plain, "  ", "none: the history is sent as it is");
+    }
+    for rule in &request.rules {
+        out.line(LineStyle::Plain, "  ", &format!("{}: {}", rule.name, rule.done));
+        out.line(LineStyle::Dim, "    ", &format!("({})", rule.source));
+    }
 }
 
 fn summary(request: &PreviewedRequest, out: &mut ColumnWriter<'_>) {

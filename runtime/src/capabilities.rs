@@ -97,6 +97,8 @@ pub struct Capabilities {
     pub always_thinking: bool,
     /// The model accepts a signed thought only behind the prefix that it was signed with.
     pub bound_thinking: bool,
+    /// The roles of messages must alternate: the user's and the model's in turns.
+    pub alternating_roles: bool,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
@@ -122,6 +124,7 @@ impl Default for Capabilities {
             adaptive_thinking: false,
             always_thinking: false,
             bound_thinking: false,
+            alternating_roles: false,
             context_window: None,
             native_tools: true,
             system_text: true,

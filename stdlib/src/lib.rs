@@ -91,6 +91,7 @@ pub use project::{
     Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
     grants, project_keys, revoke, trust, trusted,
 };
+pub use providers::model::HistoryRule;
 pub use providers::web::HealthProbe;
 pub use read::{Files, decode_source, read_source, unreadable_source};
 pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};

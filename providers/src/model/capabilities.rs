@@ -25,6 +25,7 @@ pub const KEYS: &[&str] = &[
     "adaptive_thinking",
     "always_thinking",
     "bound_thinking",
+    "alternating_roles",
     "context_window",
     "native_tools",
     "system_text",
@@ -89,6 +90,7 @@ struct Fields {
     adaptive_thinking: Option<bool>,
     always_thinking: Option<bool>,
     bound_thinking: Option<bool>,
+    alternating_roles: Option<bool>,
     context_window: Option<u64>,
     native_tools: Option<bool>,
     system_text: Option<bool>,
@@ -123,6 +125,7 @@ impl CapabilityRow {
         put(&mut below.adaptive_thinking, fields.adaptive_thinking);
         put(&mut below.always_thinking, fields.always_thinking);
         put(&mut below.bound_thinking, fields.bound_thinking);
+        put(&mut below.alternating_roles, fields.alternating_roles);
         put(&mut below.context_window, fields.context_window.map(Some));
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -55,11 +56,19 @@ impl Route {
     /// # Errors
     /// An option that the wire cannot express, or no message at all.
     pub fn body(&self, request: &Request) -> Result<Value, ModelError> {
-        self.question(request).map(|question| question.body)
+        self.question(request, false).map(|question| question.body)
     }
 
-    fn question(&self, request: &Request) -> Result<Question, ModelError> {
-        let (request, _) = self.fitted(request);
+    /// Returns the rules that change the document of a request.
+    #[must_use]
+    pub fn applied_rules(&self, request: &Request) -> Vec<&'static HistoryRule> {
+        history::applied(request, &self.history_route(false))
+    }
+
+    /// Returns what is sent; `has_refused` says that the server has refused the order of roles.
+    fn question(&self, request: &Request, has_refused: bool) -> Result<Question, ModelError> {
+        let history = self.history_route(has_refused);
+        let (request, _) = history::fitted(request, &history);
         let request = &*request;
         let body = match self.wire {
             WireFormat::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
@@ -73,6 +82,11 @@ impl Route {
             WireFormat::Anthropic => anthropic::bind(&mut body, self.prefix_check()),
             _ => BoundThoughts::default(),
         };
+        if history::keeps_roles(&history)
+            && let Some(Value::Array(messages)) = body.get_mut("messages")
+        {
+            *messages = history::roles::alternating(std::mem::take(messages));
+        }
         let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
         Ok(Question { body, pieces, thoughts })
     }
@@ -86,10 +100,13 @@ impl Route {
         }
     }
 
-    /// Returns the request with its history in the form that this route takes, and the rules that changed it.
-    #[must_use]
-    pub fn fitted<'a>(&self, request: &'a Request) -> (Cow<'a, Request>, Vec<&'static HistoryRule>) {
-        history::fitted(request, &HistoryRoute { provider: self.provider, wire: self.wire })
+    fn history_route(&self, has_refused: bool) -> HistoryRoute {
+        HistoryRoute {
+            provider: self.provider,
+            wire: self.wire,
+            bound_thinking: self.capabilities.bound_thinking,
+            alternating_roles: self.capabilities.alternating_roles || has_refused,
+        }
     }
 
     /// Returns the function that finds a failure in a document with a status of success.
@@ -145,6 +162,8 @@ pub struct Routes {
     has_servers: bool,
     /// The last request for a route and its result: a loop calls several times a turn.
     chosen: RefCell<Option<(RequestedModel, Route)>>,
+    /// The models whose servers have refused an order of roles.
+    refused_roles: RefCell<HashSet<(Provider, Arc<str>)>>,
 }
 
 /// Provider and model, where they were named.
@@ -166,6 +185,7 @@ impl Routes {
             client,
             has_servers: true,
             chosen: RefCell::default(),
+            refused_roles: RefCell::default(),
         }
     }
 
@@ -248,23 +268,38 @@ impl Routes {
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<ModelReply> {
-        let mut question = route.question(request).map_err(call_error)?;
-        let mut answered = self.send(turn, request, route, endpoint, &question, live).await;
-        if let Err(error) = &answered
-            && is_about_thoughts(error.as_ref())
-            && let Some(without) = history::without_thoughts(request)
-        {
-            let left_out = anthropic::thoughts(&question.body);
-            question = route.question(&without).map_err(call_error)?;
-            question.thoughts.left_out += left_out;
-            answered = self.send(turn, &without, route, endpoint, &question, live).await;
-        }
-        let mut reply = answered?;
+        let key = (route.provider, route.model.clone());
+        let mut has_refused = self.refused_roles.borrow().contains(&key);
+        let mut request = Cow::Borrowed(request);
+        let mut lost = 0;
+        // Each of the two changes is made once, so this ends.
+        let (question, mut reply) = loop {
+            let question = route.question(&request, has_refused).map_err(call_error)?;
+            let error = match self.send(turn, &request, route, endpoint, &question, live).await {
+                Ok(reply) => break (question, reply),
+                Err(error) => error,
+            };
+            if refuses(error.as_ref(), http::failure::is_about_a_signature)
+                && let Some(without) = history::without_thoughts(&request)
+            {
+                lost += anthropic::thoughts(&question.body);
+                request = Cow::Owned(without);
+            } else if !has_refused
+                && route.wire == WireFormat::OpenaiChat
+                && refuses(error.as_ref(), history::roles::is_about_roles)
+            {
+                has_refused = true;
+                self.refused_roles.borrow_mut().insert(key.clone());
+            } else {
+                return Err(error);
+            }
+        };
+        let lost = lost + question.thoughts.left_out;
         if let Some(prefix) = &question.thoughts.prefix {
             anthropic::stamp(&mut reply.blocks, prefix);
         }
-        if question.thoughts.left_out > 0 {
-            reply.extra.insert(THOUGHTS_LEFT_OUT.into(), Data::from(question.thoughts.left_out));
+        if lost > 0 {
+            reply.extra.insert(THOUGHTS_LEFT_OUT.into(), Data::from(lost));
         }
         Ok(reply)
     }
@@ -317,10 +352,10 @@ impl Routes {
     }
 }
 
-/// Returns whether a server refused a request for one of its signed thoughts.
-fn is_about_thoughts(error: &dyn CallError) -> bool {
+/// Returns whether a server refused a request, with a message about something.
+fn refuses(error: &dyn CallError, is_about: fn(&str) -> bool) -> bool {
     let error = error.as_any().downcast_ref::<ModelError>();
-    error.is_some_and(|error| error.kind == ModelErrorKind::BadRequest && http::failure::is_about_a_signature(&error.message))
+    error.is_some_and(|error| error.kind == ModelErrorKind::BadRequest && is_about(&error.message))
 }
 
 /// Returns a call's id. An id that the vendor did not provide contains the turn as well as the

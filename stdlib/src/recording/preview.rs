@@ -2,7 +2,7 @@
 
 use crate::world::as_diagnostic;
 use lang::diagnostic::Diagnostic;
-use providers::model::{Provider, Route, RouteError, Routes};
+use providers::model::{HistoryRule, Provider, Route, RouteError, Routes};
 use runtime::model::{PrefixMeter, Request, RequestSize};
 use runtime::note::Note;
 use runtime::render::Rendered;
@@ -51,6 +51,8 @@ pub struct PreviewedRequest {
     pub reminders: Vec<PreviewedReminder>,
     /// The number of reminders for which the route has no slot.
     pub dropped: usize,
+    /// The rules of the route that changed the document.
+    pub rules: Vec<&'static HistoryRule>,
 }
 
 /// A reminder in a request.
@@ -157,6 +159,7 @@ impl Preview {
             shared,
             reminders: reminders(turn, &request.reminders),
             dropped: request.reminders.dropped.len(),
+            rules: route.applied_rules(request),
         });
         let goes_on = requests.len() < self.most;
         self.is_over.set(!goes_on);

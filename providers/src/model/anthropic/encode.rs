@@ -286,15 +286,23 @@ fn tool_result(message: &Message) -> Value {
 /// may have used more. A digest keeps different ids distinct, since duplicates in a conversation
 /// are rejected.
 fn wire_id(id: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if id.is_empty() {
         return "_".to_owned();
     }
-    if id.chars().all(fits) {
+    if fits_as_id(id) {
         return id.to_owned();
     }
-    let legible: String = id.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    let legible: String = id.chars().map(|c| if fits_in_id(c) { c } else { '_' }).collect();
     format!("{legible}_{}", &crate::recording::digest_of(id.as_bytes())[..8])
+}
+
+/// Returns whether the API accepts an id of a call.
+pub(in crate::model) fn fits_as_id(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(fits_in_id)
+}
+
+fn fits_in_id(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
 /// The API refuses a last turn of the model that ends in blanks.

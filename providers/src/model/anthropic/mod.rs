@@ -14,7 +14,7 @@ mod thinking;
 
 pub(super) use binding::{BETA, BoundThoughts, PrefixCheck, bind, is_thought, stamp, thoughts};
 pub(super) use decode::reply;
-pub(super) use encode::body;
+pub(super) use encode::{body, fits_as_id};
 pub(super) use stream::AnthropicAssembly;
 
 /// The version of the API, as its header says.

@@ -1,20 +1,23 @@
 //! The history in the form that a route takes: one pass between the conversation, which knows no vendor, and `encode`.
 //!
-//! Each rule changes messages one by one, so the places of reminders among them stay. A history that keeps all rules is
-//! sent as it is, and shared.
+//! [`HISTORY_RULES`] is the table of all that routes demand. A rule of messages changes them one by one, so the places of
+//! reminders among them stay; a history that keeps all of these is sent as it is, and shared. The others are about the whole
+//! document, and kept where it is made: `roles` and the encoders of the wires.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use runtime::capabilities::WireFormat;
 use runtime::data::Data;
-use runtime::message::{Block, Content, Message, ToolCall};
+use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::Request;
 use runtime::model::text_tools::without_calls;
 
-use super::anthropic;
 use super::Provider;
+use super::anthropic;
 use super::content::{BlockContent, OPENAI_ITEM};
+
+pub(super) mod roles;
 
 /// A rule that the history of a request must keep on some routes.
 #[derive(Debug)]
@@ -28,7 +31,16 @@ pub struct HistoryRule {
     /// The source of the rule.
     pub source: &'static str,
     holds: fn(&HistoryRoute, &Request) -> bool,
-    change: fn(&HistoryRoute, &Message) -> Option<Message>,
+    change: Change,
+}
+
+/// The way in which a rule is kept.
+#[derive(Debug)]
+enum Change {
+    /// Each message is changed that needs it.
+    Message(fn(&HistoryRoute, &Message) -> Option<Message>),
+    /// The encoder of the wire keeps it; the function tells whether a request needs that.
+    Encoder(fn(&Request) -> bool),
 }
 
 /// The facts of a route on which rules depend.
@@ -36,6 +48,10 @@ pub struct HistoryRule {
 pub(super) struct HistoryRoute {
     pub(super) provider: Provider,
     pub(super) wire: WireFormat,
+    /// Whether thoughts are bound to what came before them.
+    pub(super) bound_thinking: bool,
+    /// Whether roles must alternate.
+    pub(super) alternating_roles: bool,
 }
 
 /// The rules, in the order in which they are applied.
@@ -48,7 +64,7 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         holds: |route, request| {
             request.tools.is_empty() && matches!(route.wire, WireFormat::Anthropic | WireFormat::OpenaiChat)
         },
-        change: |_, message| without_calls(message),
+        change: Change::Message(|_, message| without_calls(message)),
     },
     HistoryRule {
         name: "arguments_are_objects",
@@ -56,9 +72,9 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         done: "arguments that cannot be read as an object go under the key `arguments`",
         source: "OpenAI, `ChatCompletionMessageToolCall.function.arguments`: JSON; vLLM parses them",
         holds: |route, _| matches!(route.wire, WireFormat::OpenaiChat | WireFormat::OpenaiResponses),
-        change: |_, message| {
+        change: Change::Message(|_, message| {
             with_calls(message, |call| Some(ToolCall { arguments: object(&call.arguments)?, ..call.clone() }))
-        },
+        }),
     },
     HistoryRule {
         name: "call_ids_are_short",
@@ -66,7 +82,7 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         done: "a longer id of a call is shortened, with a digest, for the call and its result alike",
         source: "OpenAI, error `string_above_max_length`",
         holds: |route, _| most(route).is_some(),
-        change: |route, message| with_ids(message, most(route)?),
+        change: Change::Message(|route, message| with_ids(message, most(route)?)),
     },
     HistoryRule {
         name: "reasoning_needs_its_content",
@@ -77,21 +93,117 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
             let is_stored = request.extra.get("store").and_then(Data::as_bool) == Some(true);
             route.wire == WireFormat::OpenaiResponses && !is_stored
         },
-        change: |_, message| without_unreadable_reasoning(message),
+        change: Change::Message(|_, message| without_unreadable_reasoning(message)),
+    },
+    HistoryRule {
+        name: "thoughts_keep_their_prefix",
+        routes: "Anthropic, from version 5.1 on",
+        done: "a signed thought whose prefix has changed is left out",
+        source: "Anthropic, preserved thinking: the system text, the tools and all messages before a thought are checked",
+        holds: |route, _| route.bound_thinking && route.wire == WireFormat::Anthropic,
+        change: Change::Encoder(|request| blocks(request).any(|block| anthropic::is_thought(&block))),
+    },
+    HistoryRule {
+        name: "ids_have_an_alphabet",
+        routes: "Anthropic Messages",
+        done: "other characters than letters, digits, `_` and `-` are replaced in the ids of calls, with a digest",
+        source: "Anthropic, error: `tool_use.id` should match `^[a-zA-Z0-9_-]+$`",
+        holds: |route, _| route.wire == WireFormat::Anthropic,
+        change: Change::Encoder(|request| {
+            let mut ids = request.messages.iter().flat_map(|message| message.tool_calls.iter().map(|call| &call.id));
+            ids.any(|id| !anthropic::fits_as_id(id))
+        }),
+    },
+    HistoryRule {
+        name: "the_user_begins",
+        routes: "Anthropic Messages, Gemini, servers whose roles must alternate",
+        done: "before a history that begins with the model, a short message of the user is put",
+        source: "Anthropic, Messages: the first message must use the role `user`; Gemini: function calls come after a user turn",
+        holds: |route, _| takes_turns(route),
+        change: Change::Encoder(|request| {
+            let first = request.messages.iter().find(|message| !instructs(message));
+            first.is_some_and(|message| message.role == Role::Assistant)
+        }),
+    },
+    HistoryRule {
+        name: "roles_alternate",
+        routes: "Anthropic Messages, Gemini, servers whose roles must alternate",
+        done: "neighbours of one role become one turn, and an instruction within the history a text of the user",
+        source: "Anthropic, Messages: consecutive turns are combined; vLLM: conversation roles must alternate",
+        holds: |route, _| takes_turns(route),
+        change: Change::Encoder(|request| {
+            let neighbours = request.messages.iter().zip(request.messages.iter().skip(1));
+            neighbours.into_iter().any(|(one, two)| {
+                one.role == two.role && one.role != Role::Tool || !instructs(one) && instructs(two)
+            })
+        }),
+    },
+    HistoryRule {
+        name: "the_model_follows_results",
+        routes: "servers whose roles must alternate",
+        done: "between results of tools and what the user says next, a short message of the model is put",
+        source: "Mistral, error: unexpected role `user` after role `tool`",
+        holds: |route, _| route.alternating_roles && route.wire == WireFormat::OpenaiChat,
+        change: Change::Encoder(|request| {
+            let conversation: Vec<Arc<Message>> = request.conversation().iter().cloned().collect();
+            conversation.windows(2).any(|pair| pair[0].role == Role::Tool && pair[1].role == Role::User)
+        }),
+    },
+    HistoryRule {
+        name: "texts_say_something",
+        routes: "Anthropic Messages, Gemini",
+        done: "blocks of text without a character are left out",
+        source: "Anthropic, error: text content blocks must contain non-whitespace text",
+        holds: |route, _| matches!(route.wire, WireFormat::Anthropic | WireFormat::Gemini),
+        change: Change::Encoder(|request| {
+            blocks(request).any(|block| matches!(BlockContent::of(&block), BlockContent::Text(text, _) if text.trim().is_empty()))
+        }),
     },
 ];
 
+/// Returns the blocks of all messages.
+fn blocks(request: &Request) -> impl Iterator<Item = Block> {
+    request.messages.iter().flat_map(|message| message.content.to_blocks().into_iter())
+}
+
+fn instructs(message: &Message) -> bool {
+    matches!(message.role, Role::System | Role::Developer)
+}
+
+fn takes_turns(route: &HistoryRoute) -> bool {
+    matches!(route.wire, WireFormat::Anthropic | WireFormat::Gemini) || keeps_roles(route)
+}
+
+/// Returns whether the messages of a document must be brought into alternating roles.
+pub(super) fn keeps_roles(route: &HistoryRoute) -> bool {
+    route.alternating_roles && route.wire == WireFormat::OpenaiChat
+}
+
+/// Returns the rules that change the document of a request.
+pub(super) fn applied(request: &Request, route: &HistoryRoute) -> Vec<&'static HistoryRule> {
+    let (_, changed) = fitted(request, route);
+    let needs = |rule: &&HistoryRule| match rule.change {
+        Change::Message(_) => changed.iter().any(|other| other.name == rule.name),
+        Change::Encoder(needs) => (rule.holds)(route, request) && needs(request),
+    };
+    HISTORY_RULES.iter().filter(needs).collect()
+}
+
 /// Brings the history of a request into the form that its route takes. Returns the rules that changed something.
 pub(super) fn fitted<'a>(request: &'a Request, route: &HistoryRoute) -> (Cow<'a, Request>, Vec<&'static HistoryRule>) {
-    let holding: Vec<&HistoryRule> = HISTORY_RULES.iter().filter(|rule| (rule.holds)(route, request)).collect();
+    let of_messages = HISTORY_RULES.iter().filter_map(|rule| match rule.change {
+        Change::Message(change) if (rule.holds)(route, request) => Some((rule, change)),
+        _ => None,
+    });
+    let holding: Vec<_> = of_messages.collect();
     let mut applied: Vec<&HistoryRule> = Vec::new();
     let mut fit = |message: &Arc<Message>| {
         let mut fitted = Cow::Borrowed(message);
-        for rule in &holding {
-            if let Some(changed) = (rule.change)(route, &fitted) {
+        for (rule, change) in &holding {
+            if let Some(changed) = change(route, &fitted) {
                 fitted = Cow::Owned(Arc::new(changed));
                 if applied.iter().all(|other| other.name != rule.name) {
-                    applied.push(rule);
+                    applied.push(*rule);
                 }
             }
         }
@@ -191,11 +303,14 @@ mod tests {
 
     use super::*;
 
-    const CHAT: HistoryRoute = HistoryRoute { provider: Provider::Openai, wire: WireFormat::OpenaiChat };
-    const RESPONSES: HistoryRoute = HistoryRoute { provider: Provider::Openai, wire: WireFormat::OpenaiResponses };
-    const COMPATIBLE: HistoryRoute =
-        HistoryRoute { provider: Provider::OpenaiCompatible, wire: WireFormat::OpenaiChat };
-    const ANTHROPIC: HistoryRoute = HistoryRoute { provider: Provider::Anthropic, wire: WireFormat::Anthropic };
+    const CHAT: HistoryRoute = of(Provider::Openai, WireFormat::OpenaiChat);
+    const RESPONSES: HistoryRoute = of(Provider::Openai, WireFormat::OpenaiResponses);
+    const COMPATIBLE: HistoryRoute = of(Provider::OpenaiCompatible, WireFormat::OpenaiChat);
+    const ANTHROPIC: HistoryRoute = of(Provider::Anthropic, WireFormat::Anthropic);
+
+    const fn of(provider: Provider, wire: WireFormat) -> HistoryRoute {
+        HistoryRoute { provider, wire, bound_thinking: false, alternating_roles: false }
+    }
 
     fn request(messages: Vec<Message>) -> Request {
         let tool = runtime::message::ToolSpec::new("look", "Looks.", Data::empty_dict());
@@ -214,6 +329,15 @@ mod tests {
 
     fn names(rules: &[&HistoryRule]) -> Vec<&'static str> {
         rules.iter().map(|rule| rule.name).collect()
+    }
+
+    #[test]
+    fn the_reference_has_the_table() {
+        let page = include_str!("../../../../docs/reference/models.md");
+        for HistoryRule { name, routes, done, source, .. } in HISTORY_RULES {
+            let row = format!("| `{name}` | {routes} | {done} | {source} |");
+            assert!(page.contains(&row), "{row}");
+        }
     }
 
     #[test]
@@ -263,6 +387,30 @@ mod tests {
             assert!(fitted.messages[1].text().contains("look") && fitted.messages[2].text().contains("seen"));
         }
         assert!(fitted(&asked, &RESPONSES).1.is_empty());
+    }
+
+    #[test]
+    fn rules_that_the_encoders_keep_are_named_where_a_request_needs_them() {
+        let strict = HistoryRoute { alternating_roles: true, ..COMPATIBLE };
+        let bound = HistoryRoute { bound_thinking: true, ..ANTHROPIC };
+        let thought = Block::Other(Data::from(json!({"type": "thinking", "thinking": "Hm.", "signature": "s"})));
+        let thinking = Message { content: Content::Blocks(Arc::new(vec![thought])), ..Message::assistant("", Vec::new()) };
+        let plain = request(vec![Message::user("Look.")]);
+        for route in [CHAT, RESPONSES, COMPATIBLE, ANTHROPIC, strict, bound] {
+            assert!(names(&super::applied(&plain, &route)).is_empty(), "{route:?}");
+        }
+        let called = called("a b", Data::empty_dict());
+        let told = [called, vec![Message::user("So?"), Message::user(" ")]].concat();
+        for (route, messages, expected) in [
+            (ANTHROPIC, told.clone(), &["ids_have_an_alphabet", "roles_alternate", "texts_say_something"][..]),
+            (strict, told.clone(), &["roles_alternate", "the_model_follows_results"]),
+            (COMPATIBLE, told, &[]),
+            (ANTHROPIC, vec![Message::assistant("Hello.", Vec::new())], &["the_user_begins"]),
+            (ANTHROPIC, vec![Message::user("Look."), thinking.clone()], &[]),
+            (bound, vec![Message::user("Look."), thinking], &["thoughts_keep_their_prefix"]),
+        ] {
+            assert_eq!(names(&super::applied(&request(messages), &route)), expected, "{route:?}");
+        }
     }
 
     #[test]
