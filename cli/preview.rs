@@ -133,7 +133,7 @@ pub(crate) fn run(mut args: PreviewArgs, console: &Console) -> i32 {
         PreviewFormat::Text => {
             let form = text::PreviewText { width: width(args.width), explains: args.explain };
             text::text(&previews, form, wants_color(&std::io::stdout()))
-        },
+        }
     };
     stdout::exit_code(stdout::forgive(console.output.out(&text)), code)
 }

@@ -99,6 +99,8 @@ pub struct Capabilities {
     pub bound_thinking: bool,
     /// The roles of messages must alternate: the user's and the model's in turns.
     pub alternating_roles: bool,
+    /// The number of letters and digits that the id of a call must have; `None` if any id will do.
+    pub call_id_length: Option<u64>,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
@@ -125,6 +127,7 @@ impl Default for Capabilities {
             always_thinking: false,
             bound_thinking: false,
             alternating_roles: false,
+            call_id_length: None,
             context_window: None,
             native_tools: true,
             system_text: true,

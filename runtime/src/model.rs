@@ -144,7 +144,10 @@ impl ModelReply {
     /// Returns the number of earlier thoughts that the model did not get, since what came before them has changed.
     #[must_use]
     pub fn thoughts_left_out(&self) -> u64 {
-        self.extra.get(THOUGHTS_LEFT_OUT).and_then(crate::data::Data::as_int).map_or(0, |count| count.max(0).cast_unsigned())
+        self.extra
+            .get(THOUGHTS_LEFT_OUT)
+            .and_then(crate::data::Data::as_int)
+            .map_or(0, |count| count.max(0).cast_unsigned())
     }
 }
 

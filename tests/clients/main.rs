@@ -45,3 +45,6 @@ mod repl;
 mod sarif;
 mod sdk_cases;
 mod vendor_types;
+#[allow(unreachable_pub, dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/vendors/mod.rs"]
+mod vendors;

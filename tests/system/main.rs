@@ -54,6 +54,7 @@
 //! - [`policy`]: what a project or an administrator says about reminders.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
+//! - [`conversations`]: random conversations with vendors that are as strict as the real ones.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
 //!
 //! [`harn`] starts the command, [`markdown`] takes pages apart, [`diff`] shows how two texts differ.
@@ -70,6 +71,7 @@ mod check_bounds;
 mod code_literals;
 mod command_line;
 mod completions;
+mod conversations;
 #[path = "../support/diff.rs"]
 mod diff;
 mod dis;
@@ -128,6 +130,9 @@ mod trust;
 mod uncharged;
 mod unchecked;
 mod untrusted_files;
+#[allow(unreachable_pub, dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/vendors/mod.rs"]
+mod vendors;
 mod walks;
 mod walkthroughs;
 mod wire_shapes;

@@ -5,6 +5,8 @@
 //! all requests to `target/tmp/placement`.
 
 use crate::harn::{Outcome, harn_with_input, root, scratch};
+use crate::vendors::rules::broken;
+use crate::vendors::{Api, CLAUDE, GEMINI_2, GPT, GPT_REASONING, OLLAMA};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -55,6 +57,19 @@ const ROUTES: [TestRoute; 6] = [
     route("Ollama", Wire::Ollama, ["ollama", "OLLAMA_BASE_URL", "OLLAMA_API_KEY", "qwen3"]),
 ];
 
+impl Wire {
+    /// The strict API of this form.
+    fn api(self) -> Api {
+        match self {
+            Wire::Anthropic => CLAUDE,
+            Wire::Chat => GPT,
+            Wire::Responses => GPT_REASONING,
+            Wire::Gemini => GEMINI_2,
+            Wire::Ollama => OLLAMA,
+        }
+    }
+}
+
 /// The rejection of a request, if a server has one.
 type Verdict = fn(&Value) -> Option<&'static str>;
 
@@ -69,7 +84,8 @@ fn server(wire: Wire, rejects: Verdict) -> (String, Arc<Mutex<Vec<Value>>>) {
         for stream in listener.incoming().flatten() {
             let Some(body) = read_body(&stream) else { continue };
             let mut seen = seen.lock().unwrap();
-            let (status, answer) = match rejects(&body) {
+            let strict = broken(&wire.api(), &body).map(|rule| rule.words);
+            let (status, answer) = match rejects(&body).or(strict) {
                 Some(why) => ("400 Bad Request", json!({"error": {"type": "invalid_request_error", "message": why}})),
                 None => ("200 OK", answer(wire, seen.len())),
             };

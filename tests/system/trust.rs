@@ -342,6 +342,7 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("always_thinking", "true", ""),
             ("bound_thinking", "true", ""),
             ("alternating_roles", "true", ""),
+            ("call_id_length", "9", ""),
             ("context_window", "1", ""),
             ("native_tools", "false", ""),
             ("system_text", "false", ""),

@@ -26,6 +26,7 @@ pub const KEYS: &[&str] = &[
     "always_thinking",
     "bound_thinking",
     "alternating_roles",
+    "call_id_length",
     "context_window",
     "native_tools",
     "system_text",
@@ -91,6 +92,7 @@ struct Fields {
     always_thinking: Option<bool>,
     bound_thinking: Option<bool>,
     alternating_roles: Option<bool>,
+    call_id_length: Option<u64>,
     context_window: Option<u64>,
     native_tools: Option<bool>,
     system_text: Option<bool>,
@@ -126,6 +128,7 @@ impl CapabilityRow {
         put(&mut below.always_thinking, fields.always_thinking);
         put(&mut below.bound_thinking, fields.bound_thinking);
         put(&mut below.alternating_roles, fields.alternating_roles);
+        put(&mut below.call_id_length, fields.call_id_length.map(Some));
         put(&mut below.context_window, fields.context_window.map(Some));
         put(&mut below.native_tools, fields.native_tools);
         put(&mut below.system_text, fields.system_text);
@@ -302,6 +305,9 @@ fn read_row(row: &toml::Value) -> Result<CapabilityRow, String> {
     }
     if fields.context_window == Some(0) {
         return Err("`context_window` must be above 0".to_owned());
+    }
+    if fields.call_id_length.is_some_and(|length| !(4..=32).contains(&length)) {
+        return Err("`call_id_length` must be from 4 to 32".to_owned());
     }
     if fields.wire == Some(WireFormat::Anthropic) && fields.prefers_role_developer == Some(true) {
         return Err("the wire \"anthropic\" has no role `developer`; remove `prefers_role_developer`".to_owned());

@@ -14,6 +14,7 @@ use runtime::note::{Note, Severity};
 use runtime::seam::{Answer, CallError, Destination, Model, Outcome, Turn, call_error};
 use serde_json::Value;
 
+use super::anthropic::{BoundThoughts, PrefixCheck};
 use super::capabilities::KnownCapabilities;
 use super::choice::{call_id, unreadable};
 use super::history::{self, HistoryRoute, HistoryRule};
@@ -21,7 +22,6 @@ use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
-use super::anthropic::{BoundThoughts, PrefixCheck};
 use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
 
 /// The route of a call.
@@ -106,6 +106,7 @@ impl Route {
             wire: self.wire,
             bound_thinking: self.capabilities.bound_thinking,
             alternating_roles: self.capabilities.alternating_roles || has_refused,
+            call_id_length: self.capabilities.call_id_length.and_then(|length| usize::try_from(length).ok()),
         }
     }
 
@@ -245,7 +246,8 @@ impl Routes {
         let capabilities = self.known.borrow_mut().get(&self.table, provider.as_str(), &model);
         let wire = spoken(provider, &capabilities);
         let place = ServerLocation::of(provider).filter(|_| self.has_servers);
-        let mut endpoint = place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
+        let mut endpoint =
+            place.map(|place| place.endpoint(provider, wire, &model, &self.env, &self.table)).transpose()?;
         if let Some(endpoint) = endpoint.as_mut().filter(|endpoint| endpoint.is_own && capabilities.bound_thinking) {
             endpoint.headers.push(("anthropic-beta", HeaderValue::from_static(anthropic::BETA)));
         }

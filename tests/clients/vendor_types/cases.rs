@@ -1,5 +1,6 @@
 //! Every route, every cell of the rendering table, and whatever else a request may hold.
 
+use crate::vendors::{Api, CLAUDE, GEMINI, GEMINI_2, GPT, GPT_REASONING, OLLAMA, rules};
 use providers::model::{CapabilityTable, Route, Routes};
 use runtime::capabilities::{PlacementPolicy, WireFormat};
 use runtime::data::Data;
@@ -142,7 +143,10 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
             let streamed = body["stream"] == true;
             let by_body = route.wire != WireFormat::Gemini;
             assert!(streamed == (request.stream && by_body), "{name}: {body}");
-            // A rule that the types do not know.
+            // Rules that the types do not know.
+            let api = strict_api(route);
+            let broken = api.and_then(|api| rules::broken(&api, &body)).map(|rule| rule.words);
+            assert!(broken.is_none(), "{name}: {broken:?}: {body:#}");
             if let Some(budget) = body["thinking"]["budget_tokens"].as_u64() {
                 assert!(body["max_tokens"].as_u64() > Some(budget), "{name}: {body}");
             }
@@ -153,6 +157,19 @@ fn case(name: String, route: &Route, request: &Request) -> Option<Case> {
             None
         }
     }
+}
+
+/// Returns the strict API that serves a route.
+fn strict_api(route: &Route) -> Option<Api> {
+    Some(match (route.provider.as_str(), route.wire) {
+        ("anthropic", _) => CLAUDE,
+        ("openai", WireFormat::OpenaiChat) => GPT,
+        ("openai", _) => GPT_REASONING,
+        ("gemini", _) if route.model.contains("gemini-2") => GEMINI_2,
+        ("gemini", _) => GEMINI,
+        ("ollama", _) => OLLAMA,
+        _ => return None,
+    })
 }
 
 /// Returns whether a route refuses a request: Ollama cannot force a tool call; some wires have no

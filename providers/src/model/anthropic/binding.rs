@@ -117,7 +117,8 @@ fn fit_answer(message: &mut Value, prefix: Option<&mut Prefix>, leaves_out: bool
     blocks.retain_mut(|block| {
         if is_bound(block) {
             let stamp = block.as_object_mut().and_then(|block| block.remove(PREFIX_DIGEST));
-            let is_intact = stamp.as_ref().and_then(Value::as_str).is_some_and(|stamp| possible.iter().any(|it| it == stamp));
+            let is_intact =
+                stamp.as_ref().and_then(Value::as_str).is_some_and(|stamp| possible.iter().any(|it| it == stamp));
             if !is_intact && leaves_out {
                 left_out += 1;
                 return false;

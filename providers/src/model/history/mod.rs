@@ -52,6 +52,8 @@ pub(super) struct HistoryRoute {
     pub(super) bound_thinking: bool,
     /// Whether roles must alternate.
     pub(super) alternating_roles: bool,
+    /// The number of letters and digits that the id of a call must have.
+    pub(super) call_id_length: Option<usize>,
 }
 
 /// The rules, in the order in which they are applied.
@@ -82,7 +84,21 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         done: "a longer id of a call is shortened, with a digest, for the call and its result alike",
         source: "OpenAI, error `string_above_max_length`",
         holds: |route, _| most(route).is_some(),
-        change: Change::Message(|route, message| with_ids(message, most(route)?)),
+        change: Change::Message(|route, message| {
+            let most = most(route)?;
+            with_ids(message, |id| shortened(id, most))
+        }),
+    },
+    HistoryRule {
+        name: "call_ids_have_a_length",
+        routes: "models with `call_id_length`: Mistral's",
+        done: "the id of a call is replaced by one of this many letters and digits, for the call and its result alike",
+        source: "Mistral, error: tool call id must be a-z, A-Z, 0-9, with a length of 9",
+        holds: |route, _| route.call_id_length.is_some() && route.wire == WireFormat::OpenaiChat,
+        change: Change::Message(|route, message| {
+            let length = route.call_id_length?;
+            with_ids(message, |id| of_length(id, length))
+        }),
     },
     HistoryRule {
         name: "reasoning_needs_its_content",
@@ -94,6 +110,14 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
             route.wire == WireFormat::OpenaiResponses && !is_stored
         },
         change: Change::Message(|_, message| without_unreadable_reasoning(message)),
+    },
+    HistoryRule {
+        name: "reasoning_leads_somewhere",
+        routes: "Responses",
+        done: "items of reasoning that no text and no call follows, as of an answer that was cut off, are left out",
+        source: "OpenAI, error: item of type `reasoning` was provided without its required following item",
+        holds: |route, _| route.wire == WireFormat::OpenaiResponses,
+        change: Change::Message(|_, message| without_last_reasoning(message)),
     },
     HistoryRule {
         name: "thoughts_keep_their_prefix",
@@ -133,9 +157,9 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         holds: |route, _| takes_turns(route),
         change: Change::Encoder(|request| {
             let neighbours = request.messages.iter().zip(request.messages.iter().skip(1));
-            neighbours.into_iter().any(|(one, two)| {
-                one.role == two.role && one.role != Role::Tool || !instructs(one) && instructs(two)
-            })
+            neighbours
+                .into_iter()
+                .any(|(one, two)| one.role == two.role && one.role != Role::Tool || !instructs(one) && instructs(two))
         }),
     },
     HistoryRule {
@@ -156,7 +180,8 @@ pub const HISTORY_RULES: &[HistoryRule] = &[
         source: "Anthropic, error: text content blocks must contain non-whitespace text",
         holds: |route, _| matches!(route.wire, WireFormat::Anthropic | WireFormat::Gemini),
         change: Change::Encoder(|request| {
-            blocks(request).any(|block| matches!(BlockContent::of(&block), BlockContent::Text(text, _) if text.trim().is_empty()))
+            blocks(request)
+                .any(|block| matches!(BlockContent::of(&block), BlockContent::Text(text, _) if text.trim().is_empty()))
         }),
     },
 ];
@@ -243,9 +268,10 @@ fn most(route: &HistoryRoute) -> Option<usize> {
     }
 }
 
-fn with_ids(message: &Message, most: usize) -> Option<Message> {
-    let of_result = message.tool_call_id.as_ref().and_then(|id| shortened(id, most));
-    let of_calls = with_calls(message, |call| Some(ToolCall { id: shortened(&call.id, most)?, ..call.clone() }));
+/// Returns the message with ids of calls that a function changes; `None` if it changes none.
+fn with_ids(message: &Message, change: impl Fn(&str) -> Option<Arc<str>>) -> Option<Message> {
+    let of_result = message.tool_call_id.as_ref().and_then(|id| change(id));
+    let of_calls = with_calls(message, |call| Some(ToolCall { id: change(&call.id)?, ..call.clone() }));
     match (of_calls, of_result) {
         (None, None) => None,
         (of_calls, of_result) => {
@@ -284,16 +310,43 @@ pub(super) fn without_thoughts(request: &Request) -> Option<Request> {
     is_changed.then(|| Request { messages, ..request.clone() })
 }
 
+/// Returns an id of exactly so many letters and digits, different for different ids; `None` if it is one.
+fn of_length(id: &str, length: usize) -> Option<Arc<str>> {
+    if id.len() == length && id.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    Some(crate::recording::digest_of(id.as_bytes()).chars().cycle().take(length).collect::<String>().into())
+}
+
 fn without_unreadable_reasoning(message: &Message) -> Option<Message> {
     let Content::Blocks(blocks) = &message.content else { return None };
-    let is_readable = |block: &&Block| match BlockContent::of(block) {
-        BlockContent::Other(OPENAI_ITEM, data) => {
-            let item = data.get("item");
-            item.get("type").as_str() != Some("reasoning") || item.get("encrypted_content").as_str().is_some()
-        }
-        _ => true,
-    };
+    let is_readable =
+        |block: &&Block| reasoning(block).is_none_or(|item| item.get("encrypted_content").as_str().is_some());
     let kept: Vec<Block> = blocks.iter().filter(is_readable).cloned().collect();
+    with_blocks(message, blocks, kept)
+}
+
+fn without_last_reasoning(message: &Message) -> Option<Message> {
+    let Content::Blocks(blocks) = &message.content else { return None };
+    if !message.tool_calls.is_empty() {
+        return None;
+    }
+    let end = blocks.iter().rposition(|block| reasoning(block).is_none()).map_or(0, |last| last + 1);
+    with_blocks(message, blocks, blocks[..end].to_vec())
+}
+
+/// Returns the item of a block, if it is one of reasoning.
+fn reasoning(block: &Block) -> Option<&Data> {
+    match BlockContent::of(block) {
+        BlockContent::Other(OPENAI_ITEM, data) => {
+            Some(data.get("item")).filter(|item| item.get("type").as_str() == Some("reasoning"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the message with fewer blocks; `None` if it keeps all.
+fn with_blocks(message: &Message, blocks: &[Block], kept: Vec<Block>) -> Option<Message> {
     (kept.len() < blocks.len()).then(|| Message { content: Content::Blocks(Arc::new(kept)), ..message.clone() })
 }
 
@@ -309,7 +362,7 @@ mod tests {
     const ANTHROPIC: HistoryRoute = of(Provider::Anthropic, WireFormat::Anthropic);
 
     const fn of(provider: Provider, wire: WireFormat) -> HistoryRoute {
-        HistoryRoute { provider, wire, bound_thinking: false, alternating_roles: false }
+        HistoryRoute { provider, wire, bound_thinking: false, alternating_roles: false, call_id_length: None }
     }
 
     fn request(messages: Vec<Message>) -> Request {
@@ -367,6 +420,18 @@ mod tests {
     }
 
     #[test]
+    fn ids_of_another_vendor_get_the_length_that_a_model_wants() {
+        let route = HistoryRoute { call_id_length: Some(9), ..COMPATIBLE };
+        let asked = request([called("call_1", Data::empty_dict()), called("abcDEF789", Data::empty_dict())].concat());
+        let (fitted, applied) = fitted(&asked, &route);
+        assert_eq!(names(&applied), ["call_ids_have_a_length"]);
+        let id = fitted.messages[1].tool_calls[0].id.clone();
+        assert!(id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric()), "{id}");
+        assert_eq!(fitted.messages[2].tool_call_id, Some(id));
+        assert_eq!(fitted.messages[4].tool_calls[0].id.as_ref(), "abcDEF789");
+    }
+
+    #[test]
     fn arguments_that_are_no_object_go_below_a_key() {
         for raw in [Data::from("{\"path\": \"a"), Data::list([1.into()]), Data::from("text")] {
             let asked = request(called("call_1", raw.clone()));
@@ -394,7 +459,8 @@ mod tests {
         let strict = HistoryRoute { alternating_roles: true, ..COMPATIBLE };
         let bound = HistoryRoute { bound_thinking: true, ..ANTHROPIC };
         let thought = Block::Other(Data::from(json!({"type": "thinking", "thinking": "Hm.", "signature": "s"})));
-        let thinking = Message { content: Content::Blocks(Arc::new(vec![thought])), ..Message::assistant("", Vec::new()) };
+        let thinking =
+            Message { content: Content::Blocks(Arc::new(vec![thought])), ..Message::assistant("", Vec::new()) };
         let plain = request(vec![Message::user("Look.")]);
         for route in [CHAT, RESPONSES, COMPATIBLE, ANTHROPIC, strict, bound] {
             assert!(names(&super::applied(&plain, &route)).is_empty(), "{route:?}");
@@ -427,6 +493,14 @@ mod tests {
         assert_eq!(names(&applied), ["reasoning_needs_its_content"]);
         let left = fit.messages[1].content.to_blocks();
         assert_eq!(left.len(), 2);
+        let lone = Message { content: Content::Blocks(Arc::new(left.clone())), ..Message::assistant("", Vec::new()) };
+        assert!(fitted(&request(vec![Message::user("Look."), lone]), &RESPONSES).1.is_empty(), "text follows it");
+        let lone =
+            Message { content: Content::Blocks(Arc::new(left[..1].to_vec())), ..Message::assistant("", Vec::new()) };
+        let cut_off = request(vec![Message::user("Look."), lone]);
+        let (fit, applied) = fitted(&cut_off, &RESPONSES);
+        assert_eq!(names(&applied), ["reasoning_leads_somewhere"]);
+        assert!(fit.messages[1].content.to_blocks().is_empty());
         let stored = Request { extra: [("store".into(), true.into())].into_iter().collect(), ..asked.clone() };
         assert!(fitted(&stored, &RESPONSES).1.is_empty());
     }

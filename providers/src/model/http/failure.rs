@@ -184,7 +184,8 @@ fn kind_of(code: u16, said: &ErrorBody) -> ModelErrorKind {
 
 /// Returns whether a message says that a server refused the signature of a thought.
 pub(crate) fn is_about_a_signature(message: &str) -> bool {
-    message.contains("`signature` in `thinking` block") || message.contains("block is bound to a different conversation")
+    message.contains("`signature` in `thinking` block")
+        || message.contains("block is bound to a different conversation")
 }
 
 fn hint(endpoint: &Endpoint, kind: ModelErrorKind, code: u16) -> Option<String> {
