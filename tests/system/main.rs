@@ -54,6 +54,7 @@
 //! - [`policy`]: what a project or an administrator says about reminders.
 //! - [`preview`]: requests that are shown are those that a server receives.
 //! - [`surroundings`]: standard input, servers, processes. [`stdout`]: standard output that cannot be written.
+//! - [`cassettes`]: recorded exchanges with vendors, played back.
 //! - [`conversations`]: random conversations with vendors that are as strict as the real ones.
 //! - [`wire_shapes`]: the JSON of the guide through the types of core and wires.
 //!
@@ -65,6 +66,7 @@ mod agent_bench;
 mod bad_input;
 mod borders;
 mod breakout;
+mod cassettes;
 mod channels;
 mod check;
 mod check_bounds;

@@ -81,9 +81,17 @@ const ENDS: &[End] = &[
 /// One call of an answer: a name and arguments.
 type Call = (&'static str, Value);
 
-pub fn answer(api: &Api, nth: usize, body: &Value, memory: &mut Memory, dice: &mut Dice) -> Answer {
+/// Answers a body that was accepted. `wanted` is the end, otherwise the dice decide.
+pub fn answer(
+    api: &Api,
+    nth: usize,
+    body: &Value,
+    memory: &mut Memory,
+    dice: &mut Dice,
+    wanted: Option<End>,
+) -> Answer {
     let offers = body.to_string().contains("\"look\"");
-    let end = match dice.pick(ENDS) {
+    let end = match wanted.unwrap_or_else(|| dice.pick(ENDS)) {
         End::Pause if api.wire != Wire::Anthropic => End::Done,
         End::Calls | End::CutCall if !offers => End::Done,
         end => end,

@@ -4,7 +4,7 @@ use super::answers::{Dice, End, answer};
 use super::memory::Memory;
 use super::{APIS, Api, TEMPLATE, Wire, rules};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -25,6 +25,8 @@ pub enum Exchange {
 struct Conversation {
     memory: Memory,
     dice: Dice,
+    /// The ends of its next answers, if they are given.
+    ends: VecDeque<End>,
     exchanges: Vec<Exchange>,
 }
 
@@ -43,7 +45,7 @@ impl Vendors {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let vendors = shared.clone();
-                thread::spawn(move || while vendors.serve(&stream).is_some() {});
+                thread::spawn(move || while vendors.serve_next(&stream).is_some() {});
             }
         });
         vendors
@@ -51,7 +53,12 @@ impl Vendors {
 
     /// Opens a conversation; its answers follow from the seed.
     pub fn open(&self, name: &str, seed: u64) {
-        let conversation = Conversation { memory: Memory::default(), dice: Dice::new(seed), exchanges: Vec::new() };
+        let conversation = Conversation {
+            memory: Memory::default(),
+            dice: Dice::new(seed),
+            ends: VecDeque::new(),
+            exchanges: Vec::new(),
+        };
         self.conversations.lock().unwrap().insert(name.to_owned(), conversation);
     }
 
@@ -74,21 +81,33 @@ impl Vendors {
         rows.iter().map(|provider| format!("[providers.{provider}]\nbase_url = \"{base}\"\n")).collect()
     }
 
+    /// Opens a conversation with these answers, one after another.
+    pub fn open_with(&self, name: &str, ends: &[End]) {
+        self.open(name, 1);
+        self.conversations.lock().unwrap().get_mut(name).unwrap().ends = ends.iter().copied().collect();
+    }
+
     /// Serves one request of a connection; `None` at its end.
-    fn serve(&self, mut stream: &TcpStream) -> Option<()> {
-        let (path, body) = read(stream)?;
-        let (name, rest) = path.trim_start_matches('/').split_once('/')?;
-        let (status, answer) = self.ask(name, rest, body);
-        let text = answer.to_string();
-        let head =
-            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", text.len());
-        stream.write_all(format!("{head}{text}").as_bytes()).ok()
+    fn serve_next(&self, stream: &TcpStream) -> Option<()> {
+        let request = read_request(stream)?;
+        let path = request.path.trim_start_matches('/');
+        let (name, rest) = path.split_once('/')?;
+        let (name, rest) = (name.to_owned(), format!("/{rest}"));
+        let (status, body) = self.serve(&name, &HttpRequest { path: rest, ..request });
+        respond(stream, status, &body)
+    }
+
+    /// Answers a request of a conversation: the status and the body.
+    pub fn serve(&self, name: &str, request: &HttpRequest) -> (u16, String) {
+        let body = serde_json::from_slice(&request.body).unwrap();
+        let (status, answer) = self.ask(name, request.path.trim_start_matches('/'), body);
+        (status, answer.to_string())
     }
 
     fn ask(&self, name: &str, path: &str, body: Value) -> (u16, Value) {
         let mut conversations = self.conversations.lock().unwrap();
         let Some(conversation) = conversations.get_mut(name) else { return (404, json!({"error": "no conversation"})) };
-        let Conversation { memory, dice, exchanges } = conversation;
+        let Conversation { memory, dice, ends, exchanges } = conversation;
         let api = api_of(path, &body).unwrap_or_else(|| panic!("no API at {path}: {body}"));
         let broken = rules::broken(api, &body);
         if let Some(rule) = broken
@@ -104,7 +123,7 @@ impl Vendors {
             exchanges.push(Exchange::Refused(format!("{}: {words}", api.name), body));
             return (400, refusal);
         }
-        let made = answer(api, exchanges.len(), &body, memory, dice);
+        let made = answer(api, exchanges.len(), &body, memory, dice, ends.pop_front());
         exchanges.push(Exchange::Answered(made.end));
         (made.status, made.body)
     }
@@ -124,9 +143,18 @@ fn api_of(path: &str, body: &Value) -> Option<&'static Api> {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<(String, Value)> {
+/// A request as it came.
+pub struct HttpRequest {
+    pub path: String,
+    /// Names are in small letters.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+/// Reads the next request of a connection; `None` at its end.
+pub fn read_request(stream: &TcpStream) -> Option<HttpRequest> {
     let mut reader = BufReader::new(stream);
-    let (mut path, mut length, mut line) = (String::new(), 0, String::new());
+    let (mut path, mut headers, mut line) = (String::new(), Vec::new(), String::new());
     loop {
         line.clear();
         if reader.read_line(&mut line).unwrap_or(0) == 0 {
@@ -134,12 +162,20 @@ fn read(stream: &TcpStream) -> Option<(String, Value)> {
         }
         if path.is_empty() {
             line.split(' ').nth(1)?.clone_into(&mut path);
-        } else if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().ok()?;
+        } else if let Some((name, value)) = line.split_once(':') {
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         } else if line == "\r\n" {
+            let length = headers.iter().find(|(name, _)| name == "content-length")?.1.parse().ok()?;
             let mut body = vec![0; length];
             reader.read_exact(&mut body).ok()?;
-            return Some((path, serde_json::from_slice(&body).ok()?));
+            return Some(HttpRequest { path, headers, body });
         }
     }
+}
+
+/// Answers a request; `None` if the other side is gone.
+pub fn respond(mut stream: &TcpStream, status: u16, body: &str) -> Option<()> {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).ok()
 }
