@@ -158,6 +158,7 @@ fn end(end: &LifeEnd) -> Data {
 }
 
 fn prompt(prompt: &RebuiltPrompt) -> Data {
+    let answer = prompt.answer.as_ref();
     let carried = prompt.carried.iter().enumerate().map(|(index, (id, slot))| {
         let cost = prompt.costs.get(index);
         Data::dict_of_present([
@@ -180,7 +181,9 @@ fn prompt(prompt: &RebuiltPrompt) -> Data {
         ("shared_prefix_bytes", prompt.shared_prefix_bytes.into()),
         ("carried", carried.collect()),
         ("rebilled_tokens", prompt.rebilled_tokens.into()),
-        ("thoughts_left_out", prompt.thoughts_left_out.into()),
+        ("answer_end", answer.map(|answer| answer.end.as_str()).into()),
+        ("stop_reason", answer.and_then(|answer| answer.stop_reason.as_ref()).into()),
+        ("thoughts_left_out", answer.map_or(0, |answer| answer.thoughts_left_out).into()),
     ])
 }
 

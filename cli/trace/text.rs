@@ -4,13 +4,14 @@ use super::Trace;
 use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
+use runtime::model::AnswerEnd;
 use runtime::reminder::cost::{ReminderCosts, ReminderTokens};
 use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, BirthKind, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts,
     SessionLife, Wait,
 };
-use runtime::reminder::lifecycle::{ChargePass, CompactionCharge, DeferReason};
+use runtime::reminder::lifecycle::{ChargePass, CompactionCharge, DeferReason, UnusualAnswer};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::reminder::{ReminderCode, ReminderSource};
 use std::collections::BTreeMap;
@@ -218,8 +219,11 @@ impl Writer<'_> {
         if prompt.void {
             facts.push("not seen by any model, so it charges nothing".to_owned());
         }
-        if prompt.thoughts_left_out > 0 {
-            facts.push(self.lost_thoughts(prompt, before));
+        if let Some(answer) = &prompt.answer {
+            facts.extend(unusual_end(answer));
+            if answer.thoughts_left_out > 0 {
+                facts.push(self.lost_thoughts(answer, prompt, before));
+            }
         }
         let carried: Vec<String> = prompt
             .carried
@@ -232,8 +236,13 @@ impl Writer<'_> {
     }
 
     /// Says how many of the model's thoughts a request lost, and which reminders differ from the request before.
-    fn lost_thoughts(&self, prompt: &RebuiltPrompt, before: Option<&RebuiltPrompt>) -> String {
-        let lost = count(usize::try_from(prompt.thoughts_left_out).unwrap_or(usize::MAX), "earlier thought");
+    fn lost_thoughts(
+        &self,
+        answer: &UnusualAnswer,
+        prompt: &RebuiltPrompt,
+        before: Option<&RebuiltPrompt>,
+    ) -> String {
+        let lost = count(usize::try_from(answer.thoughts_left_out).unwrap_or(usize::MAX), "earlier thought");
         let carries = |prompt: &RebuiltPrompt, id: &str| prompt.carried.iter().any(|(carried, _)| **carried == *id);
         let differ = |these: &RebuiltPrompt, those: &RebuiltPrompt, how: &str| {
             let ids = these.carried.iter().filter(|(id, _)| !carries(those, id));
@@ -408,6 +417,22 @@ pub(super) fn bytes(total: u64, shared: Option<u64>, before: Option<u64>) -> Str
 }
 
 /// Returns which of its bodies a reminder was shown with, if it has several.
+/// Says how an answer ended, if that is unusual.
+fn unusual_end(answer: &UnusualAnswer) -> Option<String> {
+    let how = match answer.end {
+        AnswerEnd::End | AnswerEnd::ToolCalls => return None,
+        AnswerEnd::MaxTokens => "the output limit cut the answer off",
+        AnswerEnd::ContextWindow => "the context window was full before the answer ended",
+        AnswerEnd::Refusal => "the model refused to answer",
+        AnswerEnd::ContentFilter => "a filter of the vendor withheld the answer",
+        AnswerEnd::Pause => "the vendor paused the answer",
+        AnswerEnd::MalformedCall => "the model wrote a call that cannot be read",
+        AnswerEnd::Other => "the answer ended for another reason",
+    };
+    let word = answer.stop_reason.as_deref().map(|word| format!(" ({})", clean(word))).unwrap_or_default();
+    Some(format!("{how}{word}"))
+}
+
 fn body(prompt: &RebuiltPrompt, id: &str) -> String {
     let Some((_, choice)) = prompt.choices.iter().find(|(known, _)| known.as_ref() == id) else { return String::new() };
     let variant = choice.variant.as_ref().map(|variant| format!("body {}", clean(variant)));

@@ -8,6 +8,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::diff::diff;
 use crate::harn::{Outcome, harn, harn_with_input, root, scratch};
+use crate::vendors::answers::End;
+use crate::vendors::server::Vendors;
 use serde_json::Value;
 
 /// Runs a script of `tests/trace`; its log and what it printed.
@@ -180,6 +182,35 @@ impl WaitingRun {
         self.run.stdin.take().unwrap().write_all(b"\n").unwrap();
         assert!(self.run.wait().unwrap().success());
     }
+}
+
+#[test]
+fn a_thought_that_a_request_lost_is_counted_with_the_reminder_that_went() {
+    let vendors = Vendors::start();
+    vendors.open_with("thoughts", &[End::Calls, End::Done, End::CutOff]);
+    let script = scratch("lost-thoughts").join("thoughts.harn");
+    let log = script.with_extension("db");
+    let options = "{provider: \"anthropic\", model: \"claude-fable-5-1\", session_id: s, tools: [look], stream: false}";
+    let text = format!(
+        "tool look(n: int) -> string {{\n  description \"Looks.\"\n  \"seen\"\n}}\nlet s = agent_session_open()\n\
+        agent_session_inject_reminder(s, {{body: \"Be brief.\", ttl_turns: 1, dedupe_key: \"brief\"}})\n\
+        println(agent_loop(\"Look.\", nil, {options}).status)\nprintln(agent_loop(\"And?\", nil, {options}).status)\n"
+    );
+    fs::write(&script, text).unwrap();
+    let home = format!("sqlite:{}", log.display());
+    let env = [("ANTHROPIC_BASE_URL", &*vendors.url("thoughts")), ("ANTHROPIC_API_KEY", "a-key-that-opens-nothing")];
+    let args = ["run", "--seed", "1", "--event-log", &home, script.to_str().unwrap()];
+    let outcome = harn_with_input(&args, b"", &env);
+    assert_eq!((outcome.code, outcome.out.as_str()), (Some(0), "done\ncut_off\n"), "{}", outcome.err);
+    let text = traced(&log, &[]);
+    let lost: Vec<&str> = text.lines().filter(|line| line.contains("earlier thought")).collect();
+    assert!(lost.len() == 2 && lost[0].contains("1 earlier thought left out, since #"), "{text}");
+    assert!(lost[0].ends_with("is gone") && !lost[1].contains("since"), "{text}");
+    assert!(lost[1].contains("the output limit cut the answer off (max_tokens)"), "{text}");
+    let document = document(&log, &[]);
+    let prompts = document["sessions"][0]["prompts"].as_array().unwrap();
+    let told: Vec<_> = prompts.iter().map(|it| (&it["answer_end"], &it["thoughts_left_out"])).collect();
+    assert_eq!(told, [(&Value::Null, &0.into()), (&"end".into(), &1.into()), (&"max_tokens".into(), &1.into())]);
 }
 
 #[test]

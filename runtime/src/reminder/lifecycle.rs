@@ -39,7 +39,7 @@ pub use inherit::{fork, inherit, propagation};
 pub(crate) use log::{LifecycleBatch, RecordOwner, RepeatedBatch};
 pub use record::{
     ChargePass, DeferReason, Deferral, DiscardReason, DropReason, ExpireReason, Judgement, LifecycleKind,
-    LifecycleRecord, Replacement, SlotRejection,
+    LifecycleRecord, Replacement, SlotRejection, UnusualAnswer,
 };
 pub use select::{
     BodyChoice, ConditionVerdict, DEFERRALS_PER_STEP, SelectInput, SelectedReminder, Selection, estimated_tokens,

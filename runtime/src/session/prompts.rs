@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::data::{Data, shared};
 use crate::event_log::{PayloadSource, RecordBatch};
-use crate::model::{ModelError, ModelReply, Request, RequestSize};
+use crate::model::{AnswerEnd, ModelError, ModelReply, Request, RequestSize};
 use crate::reminder::cost::ReminderCosts;
-use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, fire};
+use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, UnusualAnswer, fire};
 use crate::render::Rendered;
 use crate::render::fallback::SlotLimit;
 use crate::seam::{Destination, Model, Scope};
@@ -43,11 +43,12 @@ impl Session {
         costs
     }
 
-    /// Records the earlier thoughts that the last request lost.
+    /// Records the answer to the last request, if it is unusual.
     pub fn answered(&self, scope: &Scope, reply: &ModelReply) {
-        let left_out = reply.thoughts_left_out();
-        if left_out > 0 {
-            self.log_lifecycle(scope, [LifecycleRecord::ThoughtsLeftOut(left_out)]);
+        let (end, thoughts_left_out) = (reply.end(), reply.thoughts_left_out());
+        if !matches!(end, AnswerEnd::End | AnswerEnd::ToolCalls) || thoughts_left_out > 0 {
+            let answer = UnusualAnswer { end, stop_reason: reply.stop_reason.clone(), thoughts_left_out };
+            self.log_lifecycle(scope, [LifecycleRecord::Answered(Box::new(answer))]);
         }
     }
 

@@ -74,9 +74,14 @@ impl Vendors {
         (exchanges.len(), exchanges.last().cloned())
     }
 
+    /// The base URL of a conversation.
+    pub fn url(&self, name: &str) -> String {
+        format!("http://127.0.0.1:{}/{name}", self.port)
+    }
+
     /// The settings that lead all providers to a conversation, as TOML.
     pub fn providers(&self, name: &str) -> String {
-        let base = format!("http://127.0.0.1:{}/{name}", self.port);
+        let base = self.url(name);
         let rows = ["anthropic", "openai", "openai_compatible", "gemini", "ollama"];
         rows.iter().map(|provider| format!("[providers.{provider}]\nbase_url = \"{base}\"\n")).collect()
     }

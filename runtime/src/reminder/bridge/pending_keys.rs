@@ -69,7 +69,7 @@ impl PendingKeys {
             | R::Passed(_)
             | R::Void
             | R::SlotRejected(_)
-            | R::ThoughtsLeftOut(_)
+            | R::Answered(_)
             | R::Resumed(_) => {}
         }
     }

@@ -130,7 +130,11 @@ impl LifecycleRecord {
                 put(shared!("next"), rejection.next.as_str().into());
                 put(shared!("error"), (&rejection.error).into());
             }
-            LifecycleRecord::ThoughtsLeftOut(count) => put(shared!("count"), (*count).into()),
+            LifecycleRecord::Answered(answer) => {
+                put(shared!("answer_end"), answer.end.as_str().into());
+                put(shared!("stop_reason"), answer.stop_reason.as_ref().into());
+                put(shared!("thoughts_left_out"), answer.thoughts_left_out.into());
+            }
             LifecycleRecord::Resumed(pending) => {
                 let pending = pending.iter().map(|(id, ttl_turns)| {
                     Data::dict([("reminder_id", Data::from(id)), ("ttl_turns", (*ttl_turns).into())])

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::event_log::Topic;
 use crate::hooks::EventKind;
+use crate::model::AnswerEnd;
 use crate::reminder::expectation::JudgedBy;
 use crate::reminder::{Reminder, ReminderField};
 use crate::render::RenderedRole;
@@ -193,8 +194,8 @@ pub enum LifecycleRecord {
     Void,
     /// A route rejected a slot of reminders; the request is sent again with another one.
     SlotRejected(Box<SlotRejection>),
-    /// The last request lost this many of the model's earlier thoughts, since what came before them has changed.
-    ThoughtsLeftOut(u64),
+    /// The last request was answered in a way that is not the usual one.
+    Answered(Box<UnusualAnswer>),
     /// A session continues from storage, perhaps in another process. Its pending reminders, each with its remaining
     /// TTL.
     Resumed(Vec<(Arc<str>, Option<u32>)>),
@@ -211,6 +212,17 @@ pub struct SlotRejection {
     pub next: SlotLimit,
     /// The message of the route.
     pub error: Arc<str>,
+}
+
+/// The facts of an answer whose end is not the usual one, or whose request lost thoughts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusualAnswer {
+    /// The reason it ended.
+    pub end: AnswerEnd,
+    /// That reason in the vendor's word, if it said one.
+    pub stop_reason: Option<Arc<str>>,
+    /// The number of the model's earlier thoughts that the request lost, since what came before them has changed.
+    pub thoughts_left_out: u64,
 }
 
 /// A reminder that begins to wait.
@@ -287,8 +299,8 @@ words! {
         Void = "void",
         /// A route rejected a slot of reminders.
         SlotRejected = "slot_rejected",
-        /// A request lost earlier thoughts of the model.
-        ThoughtsLeftOut = "thoughts_left_out",
+        /// An answer ended in an unusual way, or its request lost earlier thoughts of the model.
+        Answered = "answered",
         /// A session continues from storage.
         Resumed = "resumed",
         /// A request was sent.
@@ -302,7 +314,7 @@ impl LifecycleKind {
     pub fn topic(self) -> Topic {
         use LifecycleKind as K;
         match self {
-            K::Passed | K::Void | K::SlotRejected | K::ThoughtsLeftOut | K::Resumed | K::Prompt => Topic::Turn,
+            K::Passed | K::Void | K::SlotRejected | K::Answered | K::Resumed | K::Prompt => Topic::Turn,
             K::Injected
             | K::Inherited
             | K::Forked
@@ -360,7 +372,7 @@ impl LifecycleRecord {
             LifecycleRecord::Passed(_) => K::Passed,
             LifecycleRecord::Void => K::Void,
             LifecycleRecord::SlotRejected(_) => K::SlotRejected,
-            LifecycleRecord::ThoughtsLeftOut(_) => K::ThoughtsLeftOut,
+            LifecycleRecord::Answered(_) => K::Answered,
             LifecycleRecord::Resumed(_) => K::Resumed,
         }
     }

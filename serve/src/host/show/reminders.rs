@@ -66,7 +66,7 @@ fn shown(session: &Session, seen: ReminderSeen<'_>) -> Option<ReminderEvent> {
         | LifecycleRecord::Passed(_)
         | LifecycleRecord::Void
         | LifecycleRecord::SlotRejected(_)
-        | LifecycleRecord::ThoughtsLeftOut(_)
+        | LifecycleRecord::Answered(_)
         | LifecycleRecord::Resumed(_) => None,
     }
 }

@@ -9,7 +9,9 @@ use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
-use super::super::{BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason};
+use super::super::{
+    BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason, UnusualAnswer,
+};
 use super::{
     BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, RejectedSlot,
     Wait,
@@ -39,7 +41,7 @@ pub(super) enum RebuildEntry {
     Passed(ChargePass),
     Void,
     SlotRejected(RejectedSlot),
-    ThoughtsLeftOut(u64),
+    Answered(UnusualAnswer),
     Resumed(Vec<(Arc<str>, Option<u32>)>),
     Prompt(RebuiltPrompt),
     Unqueued(QueueEnd),
@@ -144,7 +146,7 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        K::Passed | K::Void | K::SlotRejected | K::ThoughtsLeftOut | K::Resumed | K::Prompt => {
+        K::Passed | K::Void | K::SlotRejected | K::Answered | K::Resumed | K::Prompt => {
             Err(FOREIGN_KIND.to_owned())
         }
     }
@@ -185,10 +187,11 @@ fn of_turn(record: &Record) -> ReadResult<RebuildEntry> {
             next: parsed(payload, "next")?,
             error: text(payload, "error")?,
         })),
-        K::ThoughtsLeftOut => {
-            let count = payload.get("count").as_int().and_then(|count| u64::try_from(count).ok());
-            count.map(RebuildEntry::ThoughtsLeftOut).ok_or_else(|| "`count` is not a number from 0".to_owned())
-        }
+        K::Answered => Ok(RebuildEntry::Answered(UnusualAnswer {
+            end: parsed(payload, "answer_end")?,
+            stop_reason: payload.get("stop_reason").as_shared_str(),
+            thoughts_left_out: number(payload, "thoughts_left_out")?.into(),
+        })),
         K::Resumed => {
             let pending = payload
                 .get("pending")

@@ -6,7 +6,7 @@ use crate::event_log::Record;
 use crate::render::RenderedRole;
 use crate::render::fallback::SlotLimit;
 
-use super::super::{BodyChoice, ChargePass, DropReason};
+use super::super::{BodyChoice, ChargePass, DropReason, UnusualAnswer};
 use super::entry::{number, text, turn};
 
 /// An item that left the queue of its session before a loop took it.
@@ -73,8 +73,8 @@ pub struct RebuiltPrompt {
     pub costs: Vec<CarriedCost>,
     /// Estimated tokens of its history that a cache could not serve because of changed reminders before it.
     pub rebilled_tokens: u64,
-    /// Number of the model's earlier thoughts that it lost, since what came before them has changed.
-    pub thoughts_left_out: u64,
+    /// Its answer, if that was unusual.
+    pub answer: Option<UnusualAnswer>,
     /// The bodies in it that were chosen among several.
     pub choices: Vec<(Arc<str>, BodyChoice)>,
     /// Size in bytes, in the vendor-neutral form.
@@ -107,7 +107,7 @@ impl RebuiltPrompt {
             carried: carried.collect::<Result<_, String>>()?,
             costs: costs.collect::<Option<_>>().unwrap_or_default(),
             rebilled_tokens: bytes("rebilled_tokens").unwrap_or(0),
-            thoughts_left_out: 0,
+            answer: None,
             choices: Vec::new(),
             total_bytes: bytes("total_bytes"),
             shared_prefix_bytes: bytes("shared_prefix_bytes"),

@@ -168,9 +168,9 @@ impl SessionLife {
             RebuildEntry::Passed(pass) => self.passed(pass, record),
             RebuildEntry::Void => self.void(),
             RebuildEntry::SlotRejected(rejected) => self.rejected_slots.push(rejected),
-            RebuildEntry::ThoughtsLeftOut(count) => {
+            RebuildEntry::Answered(answer) => {
                 if let Some(prompt) = self.prompts.last_mut() {
-                    prompt.thoughts_left_out = count;
+                    prompt.answer = Some(answer);
                 }
             }
             RebuildEntry::Unqueued(end) => self.queue_ends.push(QueueEnd { turn: self.turns, ..end }),
