@@ -236,12 +236,7 @@ impl Writer<'_> {
     }
 
     /// Says how many of the model's thoughts a request lost, and which reminders differ from the request before.
-    fn lost_thoughts(
-        &self,
-        answer: &UnusualAnswer,
-        prompt: &RebuiltPrompt,
-        before: Option<&RebuiltPrompt>,
-    ) -> String {
+    fn lost_thoughts(&self, answer: &UnusualAnswer, prompt: &RebuiltPrompt, before: Option<&RebuiltPrompt>) -> String {
         let lost = count(usize::try_from(answer.thoughts_left_out).unwrap_or(usize::MAX), "earlier thought");
         let carries = |prompt: &RebuiltPrompt, id: &str| prompt.carried.iter().any(|(carried, _)| **carried == *id);
         let differ = |these: &RebuiltPrompt, those: &RebuiltPrompt, how: &str| {

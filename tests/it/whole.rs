@@ -9,6 +9,7 @@ use std::path::Path;
 const ELSEWHERE: [&str; 12] = [
     "tests/a2a/agents",
     "tests/acp/agents",
+    "tests/cassettes",
     "tests/channels",
     "tests/clients/lsp/project",
     "tests/editors",

@@ -71,7 +71,7 @@ fn random_conversations_are_never_refused() {
     }
 }
 
-/// What came in the conversations.
+/// Counts of what came in the conversations.
 #[derive(Debug, Default)]
 struct Seen {
     requests: u64,

@@ -66,7 +66,7 @@ impl Route {
     }
 
     /// Returns what is sent; `has_refused` says that the server has refused the order of roles.
-    fn question(&self, request: &Request, has_refused: bool) -> Result<Question, ModelError> {
+    fn question(&self, request: &Request, has_refused: bool) -> Result<RouteRequest, ModelError> {
         let history = self.history_route(has_refused);
         let (request, _) = history::fitted(request, &history);
         let request = &*request;
@@ -88,7 +88,7 @@ impl Route {
             *messages = history::roles::alternating(std::mem::take(messages));
         }
         let pieces = request.stream.then(|| stream::ask_for_pieces(self.wire, &mut body));
-        Ok(Question { body, pieces, thoughts })
+        Ok(RouteRequest { body, pieces, thoughts })
     }
 
     /// Returns what the server does with a thought whose prefix has changed. Without a server, it is the vendor's.
@@ -139,8 +139,8 @@ impl Route {
     }
 }
 
-/// What a route sends.
-struct Question {
+/// A document for a server.
+struct RouteRequest {
     body: Value,
     /// The reader of a streamed answer, if it is streamed.
     pieces: Option<http::Pieces>,
@@ -312,7 +312,7 @@ impl Routes {
         request: &Request,
         route: &Route,
         endpoint: &Endpoint,
-        question: &Question,
+        question: &RouteRequest,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<ModelReply> {
         let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);

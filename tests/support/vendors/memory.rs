@@ -1,10 +1,10 @@
-//! What an API refuses because of its own earlier answers, and what no request may do whatever the API says.
+//! Refusals because of earlier answers, and of what no request may do whatever the API says.
 
 use super::{Api, CLAUDE_BOUND, Wire, blocks, list};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// What the vendors of one conversation remember.
+/// The memory of the vendors of one conversation.
 #[derive(Default)]
 pub struct Memory {
     /// Each signature of Anthropic with the prefix that it was made behind; `None` for models that bind nothing.

@@ -1,4 +1,4 @@
-//! What each API refuses in a body, whatever came before.
+//! Refusals of bodies, whatever came before.
 
 use super::{
     APIS, Api, CLAUDE, CLAUDE_BOUND, GEMINI, GEMINI_2, GPT, GPT_REASONING, MISTRAL, OLLAMA, TEMPLATE, Wire, blocks,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub struct Rule {
     pub name: &'static str,
     pub apis: &'static [Api],
-    /// Where it is written, or who was told.
+    /// The page or the error that states it.
     pub source: &'static str,
     /// The words of the refusal.
     pub words: &'static str,

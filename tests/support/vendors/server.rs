@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What happened at a request.
+/// The outcome of a request.
 #[derive(Debug, Clone)]
 pub enum Exchange {
     /// It was answered.

@@ -17,7 +17,7 @@ const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];
 /// The value of the `anthropic-beta` header for [`ask_to_drop`].
 pub(in crate::model) const BETA: &str = "thinking-binding-controls-2026-08-01";
 
-/// What a server does with a thought behind another prefix.
+/// The behaviour of a server on a thought behind another prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::model) enum PrefixCheck {
     /// It does not look.

@@ -16,7 +16,7 @@ struct AnthropicBody {
     stop_reason: Option<String>,
     stop_sequence: Option<String>,
     id: Option<String>,
-    /// What the vendor changed in the request: thoughts that it dropped.
+    /// Changes that the vendor made in the request: thoughts that it dropped.
     input_transformations: Option<Vec<Value>>,
     #[serde(default)]
     usage: AnthropicUsage,

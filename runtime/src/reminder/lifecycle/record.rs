@@ -219,7 +219,7 @@ pub struct SlotRejection {
 pub struct UnusualAnswer {
     /// The reason it ended.
     pub end: AnswerEnd,
-    /// That reason in the vendor's word, if it said one.
+    /// The reason in the vendor's word, if it said one.
     pub stop_reason: Option<Arc<str>>,
     /// The number of the model's earlier thoughts that the request lost, since what came before them has changed.
     pub thoughts_left_out: u64,

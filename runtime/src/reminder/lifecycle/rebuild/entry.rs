@@ -9,9 +9,7 @@ use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
 
 use super::super::LifecycleKind::{self, self as K};
-use super::super::{
-    BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason, UnusualAnswer,
-};
+use super::super::{BodyChoice, ChargePass, CompactionCharge, DiscardReason, DropReason, ExpireReason, UnusualAnswer};
 use super::{
     BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, RejectedSlot,
     Wait,
@@ -146,9 +144,7 @@ fn of_reminder(record: &Record) -> ReadResult<RebuildEntry> {
             fired: payload.get("fired").as_bool().unwrap_or(false),
             error: payload.get("error").as_shared_str(),
         })),
-        K::Passed | K::Void | K::SlotRejected | K::Answered | K::Resumed | K::Prompt => {
-            Err(FOREIGN_KIND.to_owned())
-        }
+        K::Passed | K::Void | K::SlotRejected | K::Answered | K::Resumed | K::Prompt => Err(FOREIGN_KIND.to_owned()),
     }
 }
 
