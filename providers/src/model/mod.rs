@@ -27,6 +27,7 @@ mod ollama;
 mod openai;
 mod price;
 mod provider;
+mod quote;
 mod responses;
 mod route;
 mod row;

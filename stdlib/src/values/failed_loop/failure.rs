@@ -270,8 +270,10 @@ pub(super) fn raise_of(code: CodeRef, message: &str, error: &Data) -> Box<Raise>
 
 /// Whether a limit or a handler ended a worker, as its options and its script want.
 pub(super) fn ended_early(error: &Data) -> bool {
-    let category = error.get("category").as_str().and_then(|category| category.parse().ok());
-    matches!(category, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::CutOff | LoopStatus::Blocked))
+    let category = error.get("category").as_str();
+    let status = category.and_then(|category| category.parse().ok());
+    matches!(status, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::CutOff | LoopStatus::Blocked))
+        || category == Some(StopReason::Budget.as_str())
 }
 
 /// The code of what failed: that of the error, where the catalogue has it, else that of its category.

@@ -77,5 +77,5 @@ pub(crate) fn as_dict(value: &Value) -> Option<&Dict> {
 fn has_failed(result: &Value, status: LoopStatus) -> bool {
     let stop_reason = as_dict(result).and_then(|dict| dict.get_str("stop_reason")).and_then(Value::as_str);
     matches!(status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused)
-        || stop_reason == Some(StopReason::OutputSchema.as_str())
+        || [StopReason::OutputSchema, StopReason::Budget].iter().any(|reason| stop_reason == Some(reason.as_str()))
 }
