@@ -165,11 +165,7 @@ pub async fn agent_loop(
             _ => scope.enter(),
         },
         files: parts.files.clone(),
-        budget: budget::budget_of(
-            options.limits.budget,
-            scope.budget.as_ref(),
-            options.continuity.from.as_deref(),
-        ),
+        budget: budget::budget_of(options.limits.budget, scope.budget.as_ref(), options.continuity.from.as_deref()),
         ..scope.clone()
     };
     let first_note = scope.notes.mark();

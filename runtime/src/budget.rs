@@ -170,8 +170,7 @@ impl Budget {
                 Some((unit.key(), error::to_data(unit, amount(unit, limit))))
             }))
         };
-        let mut used =
-            Data::dict([("tokens", Data::from(spent.tokens)), ("turns", spent.turns.into())]);
+        let mut used = Data::dict([("tokens", Data::from(spent.tokens)), ("turns", spent.turns.into())]);
         if state.ledger.is_cost_known() {
             used.set("usd", error::to_data(BudgetUnit::Usd, spent.nano_usd));
         }

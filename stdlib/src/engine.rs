@@ -50,8 +50,8 @@ use lang::source::SourceRef;
 use lang::value::{Closure, Value};
 use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, close, resume, run, watch_time};
 use providers::model::CapabilityTable;
-use runtime::budget::{Budget, BudgetOwner, Ledger};
 use runtime::activity::{Activity, ActivityOptions};
+use runtime::budget::{Budget, BudgetOwner, Ledger};
 use runtime::event_log::{EventLog, MemoryLog};
 use runtime::reminder::policy::ReminderPolicy;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -472,6 +472,9 @@ fn entry(pipelines: &[Entry]) -> Option<&Entry> {
     let named = |name: &str| pipelines.iter().find(|p| p.name == name);
     named("default").or_else(|| named("main")).or_else(|| pipelines.first())
 }
+
+#[cfg(test)]
+mod cached_tests;
 
 #[cfg(test)]
 mod tests {

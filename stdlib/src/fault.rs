@@ -136,9 +136,10 @@ pub(crate) fn of_budget(error: &BudgetError) -> Box<Raise> {
     const FIELDS: [&str; 5] = ["category", "unit", "limit", "spent", "spent_on"];
     let data = error.to_data();
     let raise = Raise::error(from_core(error.budget_code()), error.to_string()).help(error.help());
-    FIELDS.into_iter().filter(|field| !data.get(field).is_nil()).fold(raise, |raise, field| {
-        raise.field(field, to_value(data.get(field)))
-    })
+    FIELDS
+        .into_iter()
+        .filter(|field| !data.get(field).is_nil())
+        .fold(raise, |raise, field| raise.field(field, to_value(data.get(field))))
 }
 
 /// Returns the error of a reminder that the policy refuses.

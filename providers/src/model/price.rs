@@ -62,7 +62,8 @@ fn amounts(at: &str, table: &toml::Table) -> Result<(), RowFault> {
         if !amount.is_some_and(|amount| (0.0..=DEAREST).contains(&amount)) {
             let key = format!("{at}.{key}");
             let found = shown(value);
-            let message = format!("`{key}` must be US dollars for a million tokens, from 0 to {DEAREST}, found {found}");
+            let message =
+                format!("`{key}` must be US dollars for a million tokens, from 0 to {DEAREST}, found {found}");
             return Err(RowFault::of_key(key, message));
         }
     }

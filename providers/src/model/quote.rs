@@ -95,7 +95,9 @@ impl Size {
                 for (key, value) in fields {
                     self.bytes += key.len() as u64 + 4;
                     match value {
-                        Value::String(text) if is_media(key, text) => self.media_tokens += media_tokens(text, value_kind(fields)),
+                        Value::String(text) if is_media(key, text) => {
+                            self.media_tokens += media_tokens(text, value_kind(fields))
+                        }
                         _ => self.add(value),
                     }
                 }
@@ -131,8 +133,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::model::Routes;
     use crate::model::CapabilityTable;
+    use crate::model::Routes;
 
     fn quote(provider: &str, model: &str, request: &Request) -> Quote {
         let routes = Routes::new(|| CapabilityTable::built_in().unwrap(), |_| None).without_servers();

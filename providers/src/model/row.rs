@@ -139,7 +139,8 @@ impl CapabilityRow {
 
     /// Returns whether the row is about a model.
     pub(super) fn matches(&self, model: &str) -> bool {
-        may_match(&self.fields.model, model) && self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(model)
+        may_match(&self.fields.model, model)
+            && self.compiled.get_or_init(|| self.glob.compile_matcher()).is_match(model)
     }
 
     /// Lays the fields that the row names over `below`.

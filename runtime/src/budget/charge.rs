@@ -72,12 +72,7 @@ pub fn reserve(scope: &Scope, model: &dyn Model, request: &Request, purpose: Pur
 #[must_use]
 pub fn scope_of(scope: &Scope, charge: Option<&Rc<Charge>>, activity: Option<Activity>) -> Scope {
     let inner = charge.and_then(|charge| charge.inner.clone());
-    Scope {
-        activity,
-        budget: inner.or_else(|| scope.budget.clone()),
-        charge: charge.cloned(),
-        ..scope.clone()
-    }
+    Scope { activity, budget: inner.or_else(|| scope.budget.clone()), charge: charge.cloned(), ..scope.clone() }
 }
 
 /// Turns a reservation into what the request used.

@@ -145,9 +145,11 @@ impl BudgetError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            BudgetError::UnknownPrice { .. } => "add `price` to the model's row of `[[capabilities]]` in harn.toml, or \
+            BudgetError::UnknownPrice { .. } => {
+                "add `price` to the model's row of `[[capabilities]]` in harn.toml, or \
                 limit `tokens` or `turns` instead of `usd`"
-                .to_owned(),
+                    .to_owned()
+            }
             BudgetError::UnknownLength { .. } => "set `max_tokens`, or add `output_limit` to the model's row of \
                 `[[capabilities]]` in harn.toml"
                 .to_owned(),

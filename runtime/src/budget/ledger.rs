@@ -127,8 +127,9 @@ impl Ledger {
 
     /// Adds what a request used.
     pub(super) fn add(&mut self, used: &Spending) {
-        let same =
-            |row: &&mut Spending| (row.purpose, &row.provider, &row.model) == (used.purpose, &used.provider, &used.model);
+        let same = |row: &&mut Spending| {
+            (row.purpose, &row.provider, &row.model) == (used.purpose, &used.provider, &used.model)
+        };
         match self.0.iter_mut().find(same) {
             Some(row) => {
                 row.amount = row.amount.plus(used.amount);

@@ -88,13 +88,13 @@ fn what_is_spent_counts_in_every_budget_around() {
     assert_eq!(sums.map(|spent| spent.turns), [2, 2, 1]);
     assert_eq!(sums.map(|spent| spent.nano_usd), [4_000_000, 4_000_000, 2_000_000]);
     let BudgetError::Exhausted(error) = charge(&child, quote(4_000, 0)).unwrap_err() else { panic!("another error") };
-    assert_eq!((error.owner, error.unit, error.limit, error.spent), (BudgetOwner::Loop, BudgetUnit::Tokens, 5_000, 1_100));
+    assert_eq!(
+        (error.owner, error.unit, error.limit, error.spent),
+        (BudgetOwner::Loop, BudgetUnit::Tokens, 5_000, 1_100)
+    );
     charge(&child, quote(1, 1)).unwrap().settle(&usage(1, 1));
     let error = charge(&parent, quote(1, 1)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the budget of 3 turns (`--budget`) is used up; spent: 3 turns on `m`"
-    );
+    assert_eq!(error.to_string(), "the budget of 3 turns (`--budget`) is used up; spent: 3 turns on `m`");
     assert_eq!(error.help(), "raise `turns` of `--budget`");
     assert_eq!(child.used_up(), Some(BudgetError::Exhausted(Box::new(Exhausted { next: None, ..*exhausted(error) }))));
 }
@@ -149,7 +149,10 @@ fn unknown_prices_and_lengths_are_refused_only_where_a_limit_needs_them() {
     let error = BudgetError::UnknownLength { provider, model };
     assert_eq!(refused(usd_limit(1_000_000_000), &endless), Some(error.clone()));
     assert_eq!(refused(tokens, &endless), Some(error));
-    assert_eq!((refused(tokens, &unpriced), refused(turns(1), &endless), refused(turns(1), &unpriced)), (None, None, None));
+    assert_eq!(
+        (refused(tokens, &unpriced), refused(turns(1), &endless), refused(turns(1), &unpriced)),
+        (None, None, None)
+    );
     // What has no price is no cost of 0.
     let budget = budget(turns(5), None);
     charge(&budget, unpriced).unwrap().settle(&usage(5, 5));

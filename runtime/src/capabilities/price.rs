@@ -209,7 +209,9 @@ mod tests {
         for good in ["2026-11-10", "2024-02-29", "2000-02-29"] {
             assert_eq!(good.parse::<PriceDate>().unwrap().to_string(), good);
         }
-        for bad in ["", "2026", "2026-13-01", "2026-02-29", "1900-02-29", "2026-00-01", "2026-1-1", "+026-01-01", "a-b-c"] {
+        for bad in
+            ["", "2026", "2026-13-01", "2026-02-29", "1900-02-29", "2026-00-01", "2026-1-1", "+026-01-01", "a-b-c"]
+        {
             assert_eq!(bad.parse::<PriceDate>(), Err(InvalidPriceDate), "{bad}");
         }
     }

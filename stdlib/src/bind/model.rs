@@ -23,7 +23,9 @@ impl Model for ScriptModel {
     }
 
     fn quote(&self, request: &Request) -> Outcome<Quote> {
-        Ok(Quote { is_delegated: true, ..Quote::unknown(self.destination(request), request) })
+        let model = request.model.clone().unwrap_or_else(|| "llm_caller".into());
+        let to = Destination { model: Some(model), ..self.destination(request) };
+        Ok(Quote { is_delegated: true, ..Quote::unknown(to, request) })
     }
 
     fn grace_ms(&self) -> u64 {

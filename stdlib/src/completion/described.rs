@@ -159,11 +159,7 @@ static DESCRIBED: &[DescribedOption] = &[
     all("compact_callback", "", "Compactor of the strategy `\"custom\"`: gets messages and reminders."),
     all("compaction", "", "Options of the compaction as one dict."),
     all("token_budget", "", "Maximum number of tokens of all calls, input and output."),
-    all(
-        "budget",
-        "",
-        "Limits of what all requests may use, those of sub-agents included: `{usd?, tokens?, turns?}`.",
-    ),
+    all("budget", "", "Limits of what all requests may use, those of sub-agents included: `{usd?, tokens?, turns?}`."),
     of("Budget", "usd", "", "Maximum cost of all requests, in US dollars."),
     of("Budget", "tokens", "", "Maximum number of tokens of all requests and answers."),
     of("Budget", "turns", "", "Maximum number of requests, retries included."),

@@ -89,10 +89,11 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
     let reminders = options.reminders(&world)?;
     let mut scope = here::scope(cx, &world);
-    if let Some(limits) = options.budget()? {
+    let budget = options.budget()?;
+    options.check_price(&world, budget, scope.budget.as_ref(), &request)?;
+    if let Some(limits) = budget {
         scope.budget = Some(Budget::new(BudgetOwner::Call, limits, scope.budget.take(), Ledger::default()));
     }
-    options.check_price(&world, None, scope.budget.as_ref(), &request)?;
     let given = options.transcript(&world, &scope)?;
     let detached = |id: &Arc<str>| world.agents.sessions.detached(id, scope.clock.now_ms());
     let session = match (&given, options.text("session_id")?) {

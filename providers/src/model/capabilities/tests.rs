@@ -67,12 +67,9 @@ fn an_unknown_model_gets_what_its_provider_can() {
 #[test]
 fn the_mock_takes_those_of_the_model_name() {
     let table = built_in();
-    for (provider, model) in [
-        ("anthropic", "claude-opus-4-1"),
-        ("openai", "gpt-5-mini"),
-        ("openai", "gpt-4o"),
-        ("gemini", "gemini-3-pro"),
-    ] {
+    for (provider, model) in
+        [("anthropic", "claude-opus-4-1"), ("openai", "gpt-5-mini"), ("openai", "gpt-4o"), ("gemini", "gemini-3-pro")]
+    {
         assert_eq!(table.lookup("mock", model), table.lookup(provider, model), "{model}");
     }
     assert_eq!(table.lookup("mock", "mock"), Capabilities::default());
@@ -146,9 +143,15 @@ fn a_bad_file_says_where_and_what() {
         ("[[capabilities]]\nprovider = \"opnai\"", &["did you mean \"openai\"?"]),
         ("[[capabilities]]\nprovider = \"openai\"\nwire = \"smoke\"", &["smoke", "openai_chat"]),
         ("[[capabilities]]\nprovider = \"openai\"\nmodel = \"a[\"", &["invalid glob in `model`"]),
-        ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = -1", &["row 1", "`context_window` must be a number of tokens from 1", "found -1"]),
+        (
+            "[[capabilities]]\nprovider = \"openai\"\ncontext_window = -1",
+            &["row 1", "`context_window` must be a number of tokens from 1", "found -1"],
+        ),
         ("[[capabilities]]\nprovider = \"openai\"\ncontext_window = 0", &["a number of tokens from 1", "found 0"]),
-        ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = -1, output = 2}", &["`price.input` must be", "found -1"]),
+        (
+            "[[capabilities]]\nprovider = \"openai\"\nprice = {input = -1, output = 2}",
+            &["`price.input` must be", "found -1"],
+        ),
         ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = 1}", &["row 1", "output"]),
         ("[[capabilities]]\nprovider = \"openai\"\nprice = {input = 1, outptu = 2}", &["outptu"]),
         (
@@ -165,7 +168,8 @@ fn a_bad_file_says_where_and_what() {
 
 /// A price of one row in dollars, as a table in TOML.
 fn priced(price: &str) -> Result<CapabilityTable, CapabilityError> {
-    built_in().with_toml("harn.toml", &format!("[[capabilities]]\nprovider = \"openai\"\nmodel = \"x\"\nprice = {price}"))
+    built_in()
+        .with_toml("harn.toml", &format!("[[capabilities]]\nprovider = \"openai\"\nmodel = \"x\"\nprice = {price}"))
 }
 
 #[test]
