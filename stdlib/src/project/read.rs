@@ -542,16 +542,17 @@ pub(super) fn not_text(value: &Spanned<DeValue<'_>>) -> String {
     format!("this must be a quoted string, not {found}")
 }
 
-/// Returns the place of a value in a table; `key` has dots between it and the tables around it. Where the table has no such
+/// Returns the place of a key with its value in a table; `key` has dots between it and the tables around it. Where the table has no such
 /// key, that of the table around it.
 fn span_of(table: &Spanned<DeValue<'_>>, key: &str) -> Option<std::ops::Range<usize>> {
     let mut place = None;
     let mut at = table;
     for part in key.split('.') {
-        let Some((_, value)) = at.get_ref().as_table()?.iter().find(|(name, _)| name.get_ref().as_ref() == part) else {
+        let Some((name, value)) = at.get_ref().as_table()?.iter().find(|(name, _)| name.get_ref().as_ref() == part)
+        else {
             break;
         };
-        place = Some(value.span());
+        place = Some(name.span().start..value.span().end);
         at = value;
     }
     place
