@@ -32,7 +32,7 @@ pub struct RunLimits {
     pub reminder_files: Option<bool>,
     /// The position of reminders, unless a loop's options or the route set one.
     pub placement: Option<PlacementPolicy>,
-    /// What all requests of the run may use; without it as much as they want.
+    /// Limits of all requests of the run; without it as much as they want.
     pub budget: Option<BudgetLimits>,
 }
 

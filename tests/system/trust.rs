@@ -341,6 +341,7 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("adaptive_thinking", "true", ""),
             ("always_thinking", "true", ""),
             ("context_window", "1", ""),
+            ("output_limit", "1", ""),
             ("native_tools", "false", ""),
             ("system_text", "false", ""),
             ("placement", "\"tail\"", ""),

@@ -26,7 +26,7 @@ pub struct LoopState {
     /// Costs of the reminders in all prompts.
     #[serde(skip_serializing_if = "ReminderCosts::is_empty")]
     pub reminder_costs: ReminderCosts,
-    /// What was spent of the loop's own budget; `None` without one.
+    /// Spending of the loop's own budget; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spent: Option<Ledger>,
     /// The tools called so far.

@@ -89,7 +89,7 @@ impl Charge {
     /// Reserves the most that a request can use.
     ///
     /// # Errors
-    /// The same as for [`reserve`].
+    /// Fails like [`reserve`].
     pub fn new(budget: &Rc<Budget>, quote: Quote, purpose: Purpose) -> Result<Charge, BudgetError> {
         let inner = quote.is_delegated.then(|| {
             let (limits, spent) = (BudgetLimits::default(), Ledger::default());
@@ -106,6 +106,21 @@ impl Charge {
     /// The budget does not cover another attempt.
     pub fn again(&self, failure: &str) -> Result<(), BudgetError> {
         self.hold().map_err(|error| error.after(failure))
+    }
+
+    /// Returns the error of a retry after `failure` that was refused when a run was recorded; `None` if it would not be
+    /// refused now. A replay sends no attempts, so those before count as far as they are missing.
+    #[must_use]
+    pub fn refused_again(&self, failure: &str) -> Option<BudgetError> {
+        /// Number of attempts that are made up for.
+        const MOST: usize = 1_000;
+        for _ in 0..MOST {
+            match self.again(failure) {
+                Err(refused) => return Some(refused),
+                Ok(()) => self.attempt_failed(ModelErrorKind::Connection),
+            }
+        }
+        None
     }
 
     /// Ends the current attempt, which failed before an answer was complete. An attempt that the server refused at once is

@@ -55,7 +55,7 @@ pub struct Exhausted {
     pub reserved: u64,
     /// The most that the next request can use, and its model; `None` if nothing is left anyway.
     pub next: Option<(u64, Arc<str>)>,
-    /// What was spent on what.
+    /// Spending by purpose and model.
     pub spent_on: Vec<Spending>,
     /// The failure after which the request would have been sent again.
     pub after: Option<Arc<str>>,

@@ -8,7 +8,7 @@ use crate::words::words;
 use super::BudgetUnit;
 use super::error::to_data;
 
-/// What requests use.
+/// An amount that requests use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Amount {
@@ -60,7 +60,7 @@ words! {
     }
 }
 
-/// What was spent on one purpose at one model.
+/// The spending on one purpose at one model.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spending {
@@ -70,7 +70,7 @@ pub struct Spending {
     pub provider: Arc<str>,
     /// The model.
     pub model: Arc<str>,
-    /// What was used.
+    /// The amount that was used.
     pub amount: Amount,
     /// Number of requests whose price is unknown.
     #[serde(default)]
@@ -101,7 +101,7 @@ impl Spending {
     }
 }
 
-/// What was spent on what.
+/// The spending by purpose and model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Ledger(Vec<Spending>);
