@@ -2,12 +2,13 @@
 
 use crate::otel;
 use crate::report::{Format, show};
+use runtime::budget::BudgetLimits;
 use runtime::event_log::{ObservedLog, RecordObserver, SharedLog as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-use stdlib::limits::{RunLimits, parse_size, parse_time};
+use stdlib::limits::{RunLimits, parse_budget, parse_size, parse_time};
 use stdlib::{Capability, Diagnostic, Files, LogSettings, Output, Preview, Project, RunOptions};
 
 /// The limits, capabilities and event log of a run.
@@ -41,6 +42,9 @@ pub(crate) struct RunBounds {
     /// Stop the run after this time, for example 500ms, 30s or 5m [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     timeout: Option<Duration>,
+    /// Limit what all model requests use, for example usd=0.50,tokens=200000,turns=20 [default: no limit]
+    #[arg(long, value_name = "LIMITS", value_parser = parse_budget)]
+    budget: Option<BudgetLimits>,
     /// Limit the depth of nested calls [default: 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_depth: Option<u64>,
@@ -54,6 +58,7 @@ impl RunBounds {
             depth: self.max_depth,
             memory: self.max_memory,
             time: self.timeout,
+            budget: self.budget,
             ..RunLimits::default()
         };
         RunSetup {

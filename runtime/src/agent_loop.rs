@@ -34,6 +34,7 @@ use crate::render::fallback::SlotFallbacks;
 use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
 use crate::session::Session;
 
+mod budget;
 mod compact;
 mod conditions;
 mod daemon;
@@ -164,6 +165,7 @@ pub async fn agent_loop(
             _ => scope.enter(),
         },
         files: parts.files.clone(),
+        budget: budget::budget_of(options.limits.budget, scope.budget.as_ref(), options.continuity.from.as_deref()),
         ..scope.clone()
     };
     let first_note = scope.notes.mark();

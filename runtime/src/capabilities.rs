@@ -1,8 +1,11 @@
 //! [`Capabilities`]: the capabilities of a route (a provider and a model). The table of known routes is data of the
 //! crate `providers`; this module only defines its shape.
 
-use crate::model::Usage;
 use crate::words::words;
+
+mod price;
+
+pub use price::{InvalidPriceDate, LongPrice, Price, PriceDate};
 
 words! {
     /// The vendor's wire format.
@@ -44,36 +47,6 @@ words! {
     }
 }
 
-/// The price of tokens, in nano-dollars (10⁻⁹ US dollars) per million tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Price {
-    /// Tokens of the request without cache reads and writes.
-    pub input: u64,
-    /// Tokens of the answer.
-    pub output: u64,
-    /// Tokens that a cache served.
-    pub cache_read: u64,
-    /// Tokens that were written to a cache.
-    pub cache_write: u64,
-}
-
-impl Price {
-    /// Returns the price of a call, in nano-dollars.
-    #[must_use]
-    pub fn of(&self, usage: &Usage) -> u64 {
-        let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
-        let parts = [
-            (usage.input_tokens.saturating_sub(cached), self.input),
-            (usage.output_tokens, self.output),
-            (usage.cache_read_tokens, self.cache_read),
-            (usage.cache_write_tokens, self.cache_write),
-        ];
-        let sum: u128 = parts.into_iter().map(|(tokens, price)| u128::from(tokens) * u128::from(price)).sum();
-        u64::try_from(sum / 1_000_000).unwrap_or(u64::MAX)
-    }
-}
-
 /// The capabilities of a route.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -103,6 +76,8 @@ pub struct Capabilities {
     pub call_id_length: Option<u64>,
     /// Maximum number of tokens of a request and its answer; `None` if unknown.
     pub context_window: Option<u64>,
+    /// Maximum number of tokens of an answer, thinking included; `None` if unknown.
+    pub output_limit: Option<u64>,
     /// Tools are part of the wire format; otherwise they are described in text.
     pub native_tools: bool,
     /// Whether there is a slot for system text at all.
@@ -129,6 +104,7 @@ impl Default for Capabilities {
             alternating_roles: false,
             call_id_length: None,
             context_window: None,
+            output_limit: None,
             native_tools: true,
             system_text: true,
             placement: None,

@@ -7,6 +7,7 @@
 //! | [`seam`] | passing of answers, faults, turns and scopes; `Tool`, `Model`, `Compactor` |
 //! | [`note`] | diagnostics that must not end the work |
 //! | [`cancel`], [`clock`], [`moment`], [`ids`] | cancellation, time, RFC 3339, ids |
+//! | [`budget`] | limits of what requests use, and what was spent on what |
 //! | [`message`], [`model`], [`capabilities`] | vendor-neutral requests to a model |
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
@@ -29,6 +30,7 @@
 
 pub mod activity;
 pub mod agent_loop;
+pub mod budget;
 pub mod cancel;
 pub mod capabilities;
 pub mod clock;

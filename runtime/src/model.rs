@@ -92,6 +92,12 @@ impl Usage {
         self.cost_nano_usd.map(|nano| nano as f64 / 1e9)
     }
 
+    /// Returns whether the server has reported any tokens. Each request has some.
+    #[must_use]
+    pub fn is_reported(&self) -> bool {
+        self.input_tokens > 0 || self.output_tokens > 0
+    }
+
     /// Adds another call's tokens. The sum's cost is known if both costs are.
     pub fn add(&mut self, other: Usage) {
         if *self == Usage::default() {

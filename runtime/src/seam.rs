@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::activity::Activity;
+use crate::budget::{Budget, Charge, Quote};
 use crate::cancel::Cancel;
 use crate::clock::Clock;
 use crate::codes::CodeRef;
@@ -228,6 +229,10 @@ pub struct Scope {
     pub hook_timeout_ms: u64,
     /// Writer of the activity of the span that the call belongs to, if activity is recorded.
     pub activity: Option<Activity>,
+    /// The budget that requests count in, if there is one.
+    pub budget: Option<Rc<Budget>>,
+    /// The request that is on its way, if it counts in a budget.
+    pub charge: Option<Rc<Charge>>,
     /// Collector of diagnostics that must not end the work. The driver shows them; the loop's result lists them.
     pub notes: Rc<Notes>,
 }
@@ -289,6 +294,8 @@ impl Scope {
             receipts: None,
             hook_timeout_ms: Self::HOOK_TIMEOUT_MS,
             activity: None,
+            budget: None,
+            charge: None,
             notes: Rc::default(),
         }
     }
@@ -429,6 +436,14 @@ pub trait Model {
     /// Returns the destination of a request, for the log.
     fn destination(&self, request: &Request) -> Destination {
         Destination { provider: request.provider.clone(), model: request.model.clone() }
+    }
+
+    /// Returns the most that a request can use. Asked only if a budget applies.
+    ///
+    /// # Errors
+    /// The request cannot be sent, for the reason that [`Model::call`] would return.
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        Ok(Quote::unknown(self.destination(request), request))
     }
 
     /// Returns the time that an abandoned call has to clean up, in milliseconds; calls that only wait for a server are

@@ -19,6 +19,7 @@ use lang::diagnostic::Severity;
 use lang::diagnostic::code::{Code, CodeRef};
 use lang::vm::RunCode;
 use providers::fact::FactCode;
+use runtime::budget::BudgetCode;
 use runtime::codes::{Code as CoreRow, CodeRef as CoreCode};
 use runtime::event_log::LogCode;
 use runtime::reminder::ReminderCode;
@@ -26,7 +27,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 /// The tables of the core, and of the crates that know only it.
-static CORE: &[&[CoreRow]] = &[ReminderCode::rows(), LogCode::rows(), FactCode::rows()];
+static CORE: &[&[CoreRow]] = &[ReminderCode::rows(), LogCode::rows(), BudgetCode::rows(), FactCode::rows()];
 
 /// Returns the codes of all crates, sorted.
 #[must_use]
@@ -121,6 +122,7 @@ mod tests {
             (CoreCode::from(ReminderCode::Shape), "HARN-RMD-001"),
             (LogCode::ProcessEnded.into(), "HARN-LOG-017"),
             (FactCode::TooLarge.into(), "HARN-FACT-008"),
+            (BudgetCode::Exhausted.into(), "HARN-LLM-004"),
             (to_core(AgentCode::Model.code()), "HARN-LLM-001"),
         ] {
             let code = from_core(code);

@@ -51,6 +51,7 @@ use lang::value::{Closure, Value};
 use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, close, resume, run, watch_time};
 use providers::model::CapabilityTable;
 use runtime::activity::{Activity, ActivityOptions};
+use runtime::budget::{Budget, BudgetOwner, Ledger};
 use runtime::event_log::{EventLog, MemoryLog};
 use runtime::reminder::policy::ReminderPolicy;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -192,6 +193,9 @@ impl Engine {
         }
         world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
         world.reminder_placement.set(options.limits.placement);
+        if let Some(limits) = options.limits.budget {
+            let _ = world.budget.set(Budget::new(BudgetOwner::Run, limits, None, Ledger::default()));
+        }
         let limits = options.limits.machine();
         let denied = options.denied.iter().map(|capability| capability.right()).collect();
         let isolate = Isolate::new(registry(), world.clone(), limits, denied);
@@ -468,6 +472,9 @@ fn entry(pipelines: &[Entry]) -> Option<&Entry> {
     let named = |name: &str| pipelines.iter().find(|p| p.name == name);
     named("default").or_else(|| named("main")).or_else(|| pipelines.first())
 }
+
+#[cfg(test)]
+mod cached_tests;
 
 #[cfg(test)]
 mod tests {

@@ -10,6 +10,7 @@ use crate::convert::to_value;
 use lang::diagnostic::code::CodeRef;
 use lang::value::Value;
 use lang::vm::{Raise, RunCode, Why};
+use runtime::budget::BudgetError;
 use runtime::codes::CodeRef as CoreCode;
 use runtime::event_log::LogError;
 use runtime::model::ModelError;
@@ -93,6 +94,9 @@ pub(crate) fn to_raise(fault: &Rc<dyn CallError>) -> Box<Raise> {
     if let Some(error) = fault.as_any().downcast_ref::<ModelError>() {
         return of_model(error);
     }
+    if let Some(error) = fault.as_any().downcast_ref::<BudgetError>() {
+        return of_budget(error);
+    }
     if let Some(error) = fault.as_any().downcast_ref::<LogError>() {
         return of_log(error);
     }
@@ -125,6 +129,17 @@ pub(crate) fn of_peer(error: &PeerError) -> Box<Raise> {
         Some(help) => raise.help(help.clone()),
         None => raise,
     }
+}
+
+/// Returns the error of a request that a budget does not cover.
+pub(crate) fn of_budget(error: &BudgetError) -> Box<Raise> {
+    const FIELDS: [&str; 5] = ["category", "unit", "limit", "spent", "spent_on"];
+    let data = error.to_data();
+    let raise = Raise::error(from_core(error.budget_code()), error.to_string()).help(error.help());
+    FIELDS
+        .into_iter()
+        .filter(|field| !data.get(field).is_nil())
+        .fold(raise, |raise, field| raise.field(field, to_value(data.get(field))))
 }
 
 /// Returns the error of a reminder that the policy refuses.

@@ -1,6 +1,7 @@
 //! The limits of a run, as they are written on the command line and in `harn.toml`.
 
 use lang::vm::{Limits, Suggestions};
+use runtime::budget::{BudgetLimits, BudgetUnit};
 use runtime::capabilities::PlacementPolicy;
 use runtime::reminder::providers::ReminderBudget;
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub struct RunLimits {
     pub reminder_files: Option<bool>,
     /// The position of reminders, unless a loop's options or the route set one.
     pub placement: Option<PlacementPolicy>,
+    /// Limits of all requests of the run; without it as much as they want.
+    pub budget: Option<BudgetLimits>,
 }
 
 /// The suggestions of a run's errors: the flags of the command, and the settings of a project.
@@ -58,6 +61,7 @@ impl RunLimits {
             reminders: self.reminders.over(below.reminders),
             reminder_files: self.reminder_files.or(below.reminder_files),
             placement: self.placement.or(below.placement),
+            budget: self.budget.or(below.budget),
         }
     }
 
@@ -118,6 +122,56 @@ pub fn parse_time(written: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{written}` is not a duration; use, for example, `500ms`, `30s` or `5m`"))
 }
 
+/// The largest limit of a budget, in US dollars.
+pub(crate) const DEAREST_BUDGET: u64 = 1_000_000_000;
+
+/// A budget: `usd=0.50,tokens=200000,turns=20`, each of them optional.
+///
+/// # Errors
+/// Returns the problem, as the end of a sentence.
+pub fn parse_budget(written: &str) -> Result<BudgetLimits, String> {
+    let mut limits = BudgetLimits::default();
+    for part in written.split(',') {
+        let (key, amount) = part.split_once('=').unwrap_or((part, ""));
+        let (key, amount) = (key.trim(), amount.trim().replace('_', ""));
+        let unit = BudgetUnit::ALL.into_iter().find(|unit| unit.key() == key);
+        let (slot, read) = match unit {
+            Some(BudgetUnit::Usd) => (&mut limits.nano_usd, parse_usd(&amount)),
+            Some(BudgetUnit::Tokens) => (&mut limits.tokens, parse_count(&amount)),
+            Some(BudgetUnit::Turns) => (&mut limits.turns, parse_count(&amount)),
+            None => {
+                return Err(format!("`{part}` is not a limit; use, for example, `usd=0.50,tokens=200000,turns=20`"));
+            }
+        };
+        let Some(read) = read else {
+            let expected = match unit {
+                Some(BudgetUnit::Usd) => format!("US dollars up to {DEAREST_BUDGET}, with at most nine decimals"),
+                _ => "a number".to_owned(),
+            };
+            return Err(format!("`{key}` must be {expected}, found `{amount}`"));
+        };
+        if slot.replace(read).is_some() {
+            return Err(format!("`{key}` is set twice"));
+        }
+    }
+    Ok(limits)
+}
+
+fn parse_count(written: &str) -> Option<u64> {
+    written.bytes().all(|byte| byte.is_ascii_digit()).then(|| written.parse().ok()).flatten()
+}
+
+/// Parses dollars as nano-dollars.
+fn parse_usd(written: &str) -> Option<u64> {
+    let (whole, part) = written.split_once('.').unwrap_or((written, "0"));
+    if part.is_empty() || part.len() > 9 {
+        return None;
+    }
+    let whole = parse_count(whole).filter(|whole| *whole <= DEAREST_BUDGET)?;
+    let part = parse_count(&format!("{part:0<9}"))?;
+    Some(whole * 1_000_000_000 + part)
+}
+
 /// The digits, and what is behind them.
 fn split(written: &str) -> (String, &str) {
     let written = written.trim();
@@ -149,6 +203,41 @@ mod tests {
         }
         for written in ["", "30", "0s", "-1s", "5min", "s", "99999999999999999999s"] {
             assert!(parse_time(written).is_err(), "{written}");
+        }
+    }
+
+    #[test]
+    fn budgets() {
+        let limits = |nano_usd, tokens, turns| BudgetLimits { nano_usd, tokens, turns };
+        for (written, expected) in [
+            ("usd=0.50,tokens=200000,turns=20", limits(Some(500_000_000), Some(200_000), Some(20))),
+            ("turns=0", limits(None, None, Some(0))),
+            (" usd = 3 , tokens = 200_000 ", limits(Some(3_000_000_000), Some(200_000), None)),
+            ("usd=0.000000001", limits(Some(1), None, None)),
+            ("usd=1000000000.999999999", limits(Some(1_000_000_000_999_999_999), None, None)),
+        ] {
+            assert_eq!(parse_budget(written), Ok(expected), "{written}");
+        }
+        for (written, part) in [
+            ("", "`` is not a limit"),
+            ("5", "`5` is not a limit"),
+            ("dollars=5", "`dollars=5` is not a limit"),
+            ("usd", "`usd` must be US dollars"),
+            ("usd=-1", "found `-1`"),
+            ("usd=nan", "found `nan`"),
+            ("usd=1e3", "found `1e3`"),
+            ("usd=1.", "found `1.`"),
+            ("usd=.5", "found `.5`"),
+            ("usd=0.0000000001", "at most nine decimals"),
+            ("usd=1000000001", "up to 1000000000"),
+            ("tokens=1.5", "`tokens` must be a number"),
+            ("tokens=99999999999999999999", "`tokens` must be a number"),
+            ("turns=+3", "found `+3`"),
+            ("turns=3,turns=4", "`turns` is set twice"),
+            ("turns=3,", "`` is not a limit"),
+        ] {
+            let error = parse_budget(written).unwrap_err();
+            assert!(error.contains(part), "{written}: {error}");
         }
     }
 

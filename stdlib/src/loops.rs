@@ -200,6 +200,8 @@ fn loop_options(
     out.limits.deadline_ms = options.count("deadline")?;
     out.limits.hook_timeout_ms = options.count("hook_timeout_ms")?;
     out.limits.token_budget = options.count("token_budget")?;
+    out.limits.budget = options.budget()?;
+    options.check_price(world, out.limits.budget, around.budget.as_ref(), &out.model.request)?;
     out.limits.max_tool_output_chars = options.count("max_tool_output_chars")?;
     out.parallel_tool_calls = options.flag("parallel_tool_calls")?.unwrap_or(true);
     if let Some(n) = options.count("max_repeats")? {

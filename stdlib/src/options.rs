@@ -4,6 +4,7 @@
 //! below, and at run time the same names decide which key is unknown.
 
 mod a2a;
+mod budget;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
 mod handed_over;
@@ -48,6 +49,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
         "{name: string, parts: list<any>, id?: string, description?: string, append?: bool, last_chunk?: bool, metadata?: dict}",
     ),
     ("PartialResult", "{completed_portion?: float | int, data?: any, can_resume?: bool, resume_token?: string}"),
+    ("Budget", budget::BUDGET),
     ("HttpOptions", HTTP),
     ("A2aOptions", a2a::CARD),
     ("A2aSendOptions", a2a::SEND),
@@ -101,7 +103,7 @@ const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
     top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, reminders?: any}";
+    thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
 macro_rules! loop_options {
@@ -117,7 +119,7 @@ macro_rules! loop_options {
              max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
              auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
-             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, max_tool_output_chars?: int, parallel_tool_calls?: bool, max_repeats?: int}"
+             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, budget?: Budget, max_tool_output_chars?: int, parallel_tool_calls?: bool, max_repeats?: int}"
         )
     };
 }

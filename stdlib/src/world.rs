@@ -33,6 +33,7 @@ use providers::model::{CapabilityTable, Routes};
 use providers::web::Web;
 use runtime::activity::Activity;
 use runtime::agent_loop::LoopObservation;
+use runtime::budget::Budget;
 use runtime::capabilities::PlacementPolicy;
 use runtime::clock::Clock;
 use runtime::data::Data;
@@ -71,6 +72,8 @@ pub struct World {
     pub(crate) reminder_budget: Cell<ReminderBudget>,
     /// The position of reminders, unless a loop's options or the route set one.
     pub(crate) reminder_placement: Cell<Option<PlacementPolicy>>,
+    /// The budget of the run; none without limits.
+    pub(crate) budget: OnceCell<Rc<Budget>>,
     /// The driver of the run's loops; set once its isolate exists.
     pub(crate) driver: OnceCell<Rc<dyn Driver>>,
     /// The host that serves the run.
@@ -197,6 +200,7 @@ impl World {
             hook_timeout_ms: Cell::new(Scope::HOOK_TIMEOUT_MS),
             reminder_budget: Cell::default(),
             reminder_placement: Cell::default(),
+            budget: OnceCell::new(),
             driver: OnceCell::new(),
             hosting,
             test: OnceCell::new(),
@@ -244,6 +248,7 @@ impl World {
         scope.hook_timeout_ms = self.hook_timeout_ms.get();
         scope.seed = self.random.seed;
         scope.activity = self.observers.activity.clone();
+        scope.budget = self.budget.get().cloned();
         scope.overrides = self.agents.overrides.get().cloned();
         if let Some(driver) = self.driver.get() {
             scope.driver = driver.clone();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folders whose scripts are run by the other test targets.
-const ELSEWHERE: [&str; 12] = [
+const ELSEWHERE: [&str; 13] = [
     "tests/a2a/agents",
     "tests/acp/agents",
     "tests/cassettes",

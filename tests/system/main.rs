@@ -42,6 +42,7 @@
 //! - [`breakout`]: bodies of reminders that pose as something else.
 //! - [`borders`]: who may import whom.
 //! - [`editors`]: queries and snippets in `editors`.
+//! - [`budget`]: what `--budget` refuses is not sent, and retries count.
 //! - [`check`]: the formats, fixes and paths of `harn check`.
 //! - [`fixes`]: what the fixes of diagnostics make of the catalogue's scripts and of `tests/diagnostics`.
 //! - [`check_bounds`]: `harn check` ends in bounded time and memory.
@@ -66,6 +67,7 @@ mod agent_bench;
 mod bad_input;
 mod borders;
 mod breakout;
+mod budget;
 mod cassettes;
 mod channels;
 mod check;

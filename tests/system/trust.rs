@@ -344,6 +344,7 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("alternating_roles", "true", ""),
             ("call_id_length", "9", ""),
             ("context_window", "1", ""),
+            ("output_limit", "1", ""),
             ("native_tools", "false", ""),
             ("system_text", "false", ""),
             ("placement", "\"tail\"", ""),

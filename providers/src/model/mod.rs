@@ -27,17 +27,20 @@ mod ollama;
 mod openai;
 mod price;
 mod provider;
+mod quote;
 mod responses;
 mod route;
+mod row;
 mod server;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod tool_schema;
 
-pub use capabilities::{CapabilityError, CapabilityTable, KEYS as ROW_KEYS};
+pub use capabilities::{CapabilityError, CapabilityTable};
 pub use history::{HISTORY_RULES, HistoryRule};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};
 pub use route::{Route, Routes};
+pub use row::KEYS as ROW_KEYS;
 pub use server::{AllowedKeys, KEYS as SERVER_KEYS, parse_origin};

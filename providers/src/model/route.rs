@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use reqwest::header::HeaderValue;
+use runtime::budget::Quote;
 use runtime::capabilities::{Capabilities, WireFormat};
 use runtime::data::Data;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, THOUGHTS_LEFT_OUT};
@@ -128,9 +129,10 @@ impl Route {
         Ok(ModelReply { provider: self.provider.as_str().into(), ..reply })
     }
 
-    /// The reply with what it cost, where the price is known.
+    /// The reply with what it cost, where the price is known. Where the server reports no tokens, the cost is unknown.
     fn priced(&self, mut reply: ModelReply) -> ModelReply {
-        reply.usage.cost_nano_usd = self.capabilities.price.map(|price| price.of(&reply.usage));
+        let price = self.capabilities.price.filter(|_| reply.usage.is_reported());
+        reply.usage.cost_nano_usd = price.map(|price| price.of(&reply.usage));
         reply
     }
 
@@ -379,6 +381,12 @@ impl Model for Routes {
         }
     }
 
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        let route = self.choose(request.provider.as_deref(), request.model.as_deref());
+        let route = route.map_err(|error| call_error(ModelError::from(error)))?;
+        route.quote(request).map_err(call_error)
+    }
+
     fn call<'a>(
         &'a self,
         turn: Turn<'a>,
@@ -404,6 +412,14 @@ impl Model for Routes {
             },
             Some(endpoint) => Answer::later(async move { self.ask(turn, request, &route, &endpoint, live).await }),
         }
+    }
+}
+
+impl Route {
+    /// Returns a route that leads to no server: only its documents and quotes are of use.
+    pub(crate) fn without_server(provider: Provider, model: Arc<str>, capabilities: Capabilities) -> Route {
+        let wire = spoken(provider, &capabilities);
+        Route { provider, model, capabilities, wire, fell_back_to_mock: false, endpoint: None }
     }
 }
 

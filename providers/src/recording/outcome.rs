@@ -1,8 +1,9 @@
 //! The outcome of a call.
 
+use runtime::budget::BudgetError;
 use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelError, ModelReply, Usage};
+use runtime::model::{ModelError, ModelErrorKind, ModelReply, Usage};
 use runtime::seam::{CallError, CallErrorKind, Outcome, Stopped, call_error};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub enum CallOutcome {
     Error(ModelError),
     /// It was stopped, and said so.
     Stopped(Stopped),
+    /// A budget did not cover the retry after this failure.
+    OverBudget(Arc<str>),
     /// The caller was cancelled before there was an answer.
     GivenUp,
 }
@@ -34,6 +37,11 @@ impl CallOutcome {
         if let Some(error) = failure.as_any().downcast_ref::<ModelError>() {
             return CallOutcome::Error(error.clone());
         }
+        if let Some(BudgetError::Exhausted(exhausted)) = failure.as_any().downcast_ref::<BudgetError>()
+            && let Some(after) = &exhausted.after
+        {
+            return CallOutcome::OverBudget(after.clone());
+        }
         if let Some(stopped) = failure.as_any().downcast_ref::<Stopped>() {
             return CallOutcome::Stopped(stopped.clone());
         }
@@ -50,6 +58,9 @@ impl CallOutcome {
             CallOutcome::Reply(reply) => Some(Ok(reply.as_ref().clone())),
             CallOutcome::Error(error) => Some(Err(call_error(error.clone()))),
             CallOutcome::Stopped(stopped) => Some(Err(call_error(stopped.clone()))),
+            CallOutcome::OverBudget(failure) => {
+                Some(Err(call_error(ModelError::new(ModelErrorKind::Server, failure.as_ref()))))
+            }
             CallOutcome::GivenUp => None,
         }
     }
@@ -62,6 +73,7 @@ impl CallOutcome {
             CallOutcome::Stopped(Stopped::Cancelled(reason)) => {
                 Data::dict([("stopped", Data::from("cancelled")), ("reason", reason.into())])
             }
+            CallOutcome::OverBudget(failure) => Data::dict([("over_budget", Data::from(failure))]),
             CallOutcome::GivenUp => Data::dict([("given_up", Data::from(true))]),
         }
     }
@@ -69,6 +81,9 @@ impl CallOutcome {
     pub(super) fn from_data(data: &Data) -> Option<CallOutcome> {
         if data.get("given_up").truthy() {
             return Some(CallOutcome::GivenUp);
+        }
+        if let Some(failure) = data.get("over_budget").as_shared_str() {
+            return Some(CallOutcome::OverBudget(failure));
         }
         match data.get("stopped").as_str() {
             Some("deadline") => return Some(CallOutcome::Stopped(Stopped::Deadline)),

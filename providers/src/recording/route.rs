@@ -1,10 +1,11 @@
 //! The route that a run chose: it depends on the environment, which differs when the run is
 //! replayed.
 
-use crate::model::Route;
+use crate::model::{Provider, Route};
+use runtime::budget::Quote;
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
-use runtime::model::ModelError;
+use runtime::model::{ModelError, Request};
 use std::sync::Arc;
 
 use super::outcome;
@@ -23,6 +24,17 @@ pub struct RecordedRoute {
     pub fell_back_to_mock: bool,
     /// The variable whose key goes to another server than the vendor's own, and that server's origin. A replay sends none.
     pub key_sent_elsewhere: Option<(String, String)>,
+}
+
+impl RecordedRoute {
+    /// Returns the most that a request can use on this route.
+    ///
+    /// # Errors
+    /// The provider is unknown, or the request cannot be written in the format of the route.
+    pub fn quote(&self, request: &Request) -> Result<Quote, ModelError> {
+        let provider = self.provider.parse::<Provider>()?;
+        Route::without_server(provider, self.model.clone(), self.capabilities.clone()).quote(request)
+    }
 }
 
 impl From<Route> for RecordedRoute {

@@ -37,6 +37,7 @@ fn reason(result: &LoopResult, options: &LoopOptions) -> String {
             result.usage.input_tokens + result.usage.output_tokens,
             limits.token_budget.unwrap_or_default()
         ),
+        StopReason::Budget => "its budget does not cover another request (`budget`)".to_owned(),
         StopReason::RepeatedToolCalls => {
             let last = result.tools.calls.last().map(|name| format!(", the last of them `{name}`")).unwrap_or_default();
             format!(

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::budget::{Purpose, reserve, scope_of, settle};
 use crate::data::Data;
 use crate::hooks::event::ToolResults;
 use crate::message::Message;
@@ -162,13 +163,15 @@ impl RunningLoop<'_> {
             ..Request::default()
         };
         model.ready(&request)?;
-        let scope = Scope { activity: self.scope.enter(), ..self.scope.clone() };
+        let charge = reserve(&self.scope, model.as_ref(), &request, Purpose::Judge)?;
+        let scope = scope_of(&self.scope, charge.as_ref(), self.scope.enter());
         let turn = Turn { scope: &scope, ..self.turn() };
         if let Some(activity) = &scope.activity {
             activity.model_began(turn, &request);
         }
         let answer = model.call(turn, &request, &|_| ());
         let answered = until_stopped(&scope, 0, answer.get()).await.map_err(call_error).and_then(|outcome| outcome);
+        settle(charge.as_ref(), &answered);
         if let Some(activity) = &scope.activity {
             activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
         }

@@ -36,6 +36,7 @@ impl RunningLoop<'_> {
             };
             run.emit(&event).await?;
         }
+        run.keep_spending(&mut state);
         run.persist(&state, Checkpoint::Over(&ended)).await?;
         if let Some(storage) = &run.options.continuity.persist {
             storage.release().await;
@@ -63,6 +64,7 @@ impl RunningLoop<'_> {
             duration_ms: run.scope.clock.now_ms().saturating_sub(state.started_at_ms),
             usage: state.usage,
             reminder_costs: state.reminder_costs,
+            budget: run.budget_data(),
             tools: state.tools,
             tool_mode: run.options.model.tool_mode,
             data: run.structured(&visible_text).unwrap_or_default(),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::budget::BudgetError;
 use crate::data::Data;
 use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
@@ -33,6 +34,7 @@ impl RunningLoop<'_> {
             return Ok(Some(ended));
         }
         self.refresh_tools().await?;
+        self.keep_spending(state);
         self.persist(state, Checkpoint::Working).await?;
         state.iteration += 1;
         self.session.with(|s| s.turns += 1);
@@ -186,12 +188,18 @@ impl RunningLoop<'_> {
         }
         let used = state.usage.input_tokens + state.usage.output_tokens;
         let over = self.options.limits.token_budget.is_some_and(|budget| used >= budget);
-        over.then(|| LoopEnd::new(LoopStatus::BudgetExhausted, StopReason::TokenBudget))
+        if over {
+            return Some(LoopEnd::new(LoopStatus::BudgetExhausted, StopReason::TokenBudget));
+        }
+        self.over_budget()
     }
 
     async fn model_failed(&self, thrown: Rc<dyn CallError>) -> Outcome<LoopEnd> {
         if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline) {
             return Ok(Self::ended_by(thrown.as_ref()));
+        }
+        if let Some(error) = thrown.as_any().downcast_ref::<BudgetError>() {
+            return Ok(Self::ended_by_budget(error));
         }
         let error = Self::describe_fault(thrown.as_ref());
         self.emit(&HookEvent::SessionError { error: &error }).await?;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::budget::BudgetLimits;
 use crate::capabilities::Capabilities;
 use crate::compaction::AutoCompact;
 use crate::data::Data;
@@ -68,6 +69,8 @@ pub struct LoopLimits {
     pub max_nudges: u32,
     /// Maximum number of tokens, in and out, over all calls.
     pub token_budget: Option<u64>,
+    /// Limits of what the loop and all that works for it may use. With `None` only the budget around it applies.
+    pub budget: Option<BudgetLimits>,
     /// Maximum number of characters of a tool's output that the model sees; 200,000 by default.
     pub max_tool_output_chars: Option<usize>,
     /// Maximum number of consecutive turns that make the same calls and get the same results; 0 means no limit.
@@ -139,6 +142,7 @@ impl LoopOptions {
                 max_iterations: 50,
                 max_nudges: 3,
                 token_budget: None,
+                budget: None,
                 max_tool_output_chars: None,
                 max_repeats: 16,
                 deadline_ms: None,

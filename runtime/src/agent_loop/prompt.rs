@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use crate::budget::{Purpose, reserve, scope_of, settle};
 use crate::capabilities::Placement;
 use crate::codes::CodeRef;
 use crate::data::Data;
@@ -18,7 +19,7 @@ use crate::reminder::providers::ReminderBudget;
 use crate::render::{
     AnchoredReminder, PromptReminders, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render,
 };
-use crate::seam::{CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::seam::{CallError, CallErrorKind, Outcome, Turn, call_error};
 use crate::transcript::Transcript;
 
 use super::deltas::Deltas;
@@ -147,11 +148,14 @@ impl RunningLoop<'_> {
         self.scope.check().map_err(call_error)?;
         // A request that cannot be sent shows no reminder.
         self.parts.model.ready(request)?;
+        let charge = reserve(&self.scope, self.parts.model.as_ref(), request, Purpose::Answer)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
         let costs = self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let iteration = state.iteration;
-        let own = self.scope.enter().map(|own| Box::new(Scope { activity: Some(own), ..self.scope.clone() }));
+        let activity = self.scope.enter();
+        let own = (activity.is_some() || charge.is_some())
+            .then(|| Box::new(scope_of(&self.scope, charge.as_ref(), activity)));
         let turn = Turn { scope: own.as_deref().unwrap_or(&self.scope), ..self.turn() };
         if let Some(activity) = &turn.scope.activity {
             activity.model_began(turn, request);
@@ -177,6 +181,7 @@ impl RunningLoop<'_> {
             until_stopped(&self.scope, grace_ms, call.get()).await.map_err(call_error).and_then(|outcome| outcome)
         };
         held.break_off(see);
+        settle(charge.as_ref(), &answered);
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {

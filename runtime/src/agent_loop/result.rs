@@ -50,6 +50,8 @@ words! {
         MaxIterations = "max_iterations",
         /// The token budget was used up.
         TokenBudget = "token_budget",
+        /// A budget did not cover the next request.
+        Budget = "budget",
         /// The model repeated the same calls too often.
         RepeatedToolCalls = "repeated_tool_calls",
         /// The model repeatedly answered with an empty text.
@@ -161,6 +163,8 @@ pub struct LoopResult {
     pub usage: Usage,
     /// Costs of the reminders in all prompts.
     pub reminder_costs: ReminderCosts,
+    /// The loop's own budget, and what was spent of it: a dict as scripts see it; nil without one.
+    pub budget: Data,
     /// The tools that were called.
     pub tools: ToolNames,
     /// Transport of the tool calls.
@@ -182,12 +186,13 @@ pub struct LoopResult {
 }
 
 impl LoopResult {
-    /// Returns whether the loop failed: it has no answer, or none of the shape that was asked for. A loop that a limit, a
-    /// handler or a cancellation ended has not failed; its status says how far it came.
+    /// Returns whether the loop failed: it has no answer, none of the shape that was asked for, or no budget for another
+    /// request. A loop that another limit, a handler or a cancellation ended has not failed; its status says how far it
+    /// came.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         matches!(self.status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused)
-            || self.stop_reason == StopReason::OutputSchema
+            || matches!(self.stop_reason, StopReason::OutputSchema | StopReason::Budget)
     }
 
     /// Converts the result to the dict that scripts see, without `transcript`, which they get as a separate value.
@@ -229,6 +234,9 @@ impl LoopResult {
         }
         if !self.reminder_costs.is_empty() {
             data.set("reminders", self.reminder_costs.to_data());
+        }
+        if !self.budget.is_nil() {
+            data.set("budget", self.budget.clone());
         }
         if let Some(suspension) = suspension {
             data.set("suspension", suspension);

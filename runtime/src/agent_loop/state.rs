@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget::Ledger;
 use crate::model::{AnswerEnd, Usage};
 use crate::reminder::cost::ReminderCosts;
 
@@ -25,6 +26,9 @@ pub struct LoopState {
     /// Costs of the reminders in all prompts.
     #[serde(skip_serializing_if = "ReminderCosts::is_empty")]
     pub reminder_costs: ReminderCosts,
+    /// Spending of the loop's own budget; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Ledger>,
     /// The tools called so far.
     pub tools: ToolNames,
     /// The text of the last answer.

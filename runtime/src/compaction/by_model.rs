@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::agent_loop::until_stopped;
+use crate::budget::{Purpose, reserve, scope_of, settle};
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{ModelError, ModelErrorKind, Request, System, Usage, failure_kind};
 use crate::reminder::Reminder;
-use crate::seam::{Answer, Compactor, Model, Outcome, Scope, Summary, Turn, call_error};
+use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, call_error};
 
 /// A model that summarises. It is called once, with a request of its own that contains and charges no reminder.
 pub struct ByModel<'a> {
@@ -51,13 +52,15 @@ impl<'a> ByModel<'a> {
             ..self.route.clone()
         };
         self.model.ready(&request)?;
-        let scope = Scope { activity: turn.scope.enter(), ..turn.scope.clone() };
+        let charge = reserve(turn.scope, self.model, &request, Purpose::Compaction)?;
+        let scope = scope_of(turn.scope, charge.as_ref(), turn.scope.enter());
         let own = Turn { scope: &scope, ..turn };
         if let Some(activity) = &scope.activity {
             activity.model_began(own, &request);
         }
         let answer = self.model.call(own, &request, &|_| ());
         let answered = until_stopped(&scope, 0, answer.get()).await.map_err(call_error).and_then(|outcome| outcome);
+        settle(charge.as_ref(), &answered);
         if let Some(activity) = &scope.activity {
             activity.model_ended(own, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
         }

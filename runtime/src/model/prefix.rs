@@ -1,10 +1,10 @@
 //! Measurement of the part of a request that a prompt cache can serve: the bytes that two consecutive requests share,
 //! counted from the first.
 //!
-//! The request is measured as a JSON document in the order in which wire formats send it, in a vendor-neutral form:
-//! `{"system":"…","tools":[…],"messages":[…]}`. Reminders appear where they are rendered: in the system text, before or
+//! The request is measured as a JSON document in the order in which vendors read and cache it, in a vendor-neutral form:
+//! `{"tools":[…],"system":"…","messages":[…]}`. Reminders appear where they are rendered: in the system text, before or
 //! in the first messages, or after the last. The content of messages is written as blocks. Settings (temperature,
-//! limits) are not part of the cached prefix and are not counted.
+//! limits) and marks for caches are not part of the cached prefix and are not counted.
 //!
 //! The cost per turn is proportional to the new content: lengths of known messages are kept, and chunks that two
 //! histories share are not visited.
@@ -23,9 +23,9 @@ use written::{json, length};
 mod tests;
 mod written;
 
-const BEFORE_SYSTEM: &str = r#"{"system":""#;
-const BEFORE_TOOLS: &str = r#"","tools":"#;
-const BEFORE_MESSAGES: &str = r#","messages":["#;
+const BEFORE_TOOLS: &str = r#"{"tools":"#;
+const BEFORE_SYSTEM: &str = r#","system":""#;
+const BEFORE_MESSAGES: &str = r#"","messages":["#;
 const BEHIND: &str = "]}";
 
 /// The size of a request.
@@ -215,10 +215,14 @@ impl SentRequest {
         MergedMessage { index, of, blocks, json: json(&message).into() }
     }
 
+    /// Returns the position of the system text.
+    fn system_start(&self) -> u64 {
+        (BEFORE_TOOLS.len() + BEFORE_SYSTEM.len()) as u64 + self.tools_bytes
+    }
+
     /// Returns the position of the first message.
     fn messages_start(&self) -> u64 {
-        let frames = BEFORE_SYSTEM.len() + BEFORE_TOOLS.len() + BEFORE_MESSAGES.len();
-        frames as u64 + self.system_bytes() + self.tools_bytes
+        self.system_start() + self.system_bytes() + BEFORE_MESSAGES.len() as u64
     }
 
     /// Returns the bytes of the known history that are not shared because reminders before it have changed.
@@ -250,12 +254,12 @@ impl SentRequest {
         }
         match fired.rendered_role {
             RenderedRole::System => {
-                let mut end = BEFORE_SYSTEM.len();
+                let mut end = 0;
                 let found = self.system.iter().enumerate().any(|(index, piece)| {
                     end += piece.bytes + if index > 0 { System::SEPARATOR.len() * 2 } else { 0 };
                     piece.text == fired.text
                 });
-                found && end as u64 <= shared
+                found && self.system_start() + end as u64 <= shared
             }
             RenderedRole::Developer => {
                 let before = reminders.developer_messages.iter().take_while(|text| !Arc::ptr_eq(text, &fired.text));
@@ -264,10 +268,19 @@ impl SentRequest {
                 self.messages_start() + end <= shared + 1
             }
             _ => {
-                let index = self.merged.as_ref().map_or(0, |merged| merged.index);
-                let before = reminders.user_blocks.iter().take_while(|block| !Arc::ptr_eq(&block.text, &fired.text));
-                let texts = before.map(|block| block.text.len() as u64).sum::<u64>() + fired.text.len() as u64;
-                self.messages_start() + self.end(index) + texts <= shared
+                let front = |count: usize| self.front.iter().take(count).map(|piece| piece.json.len() as u64 + 1).sum();
+                // Without a message of the user, the blocks are the last one of those before the history.
+                let (start, json) = match &self.merged {
+                    Some(merged) => {
+                        let before: u64 = front(self.front.len());
+                        (before + self.end(merged.index), &merged.json)
+                    }
+                    None => match self.front.last() {
+                        Some(own) => (front(self.front.len() - 1), &own.json),
+                        None => return false,
+                    },
+                };
+                end_of(&fired.text, json).is_some_and(|end| self.messages_start() + start + end <= shared)
             }
         }
     }
@@ -294,10 +307,7 @@ impl SentRequest {
             Some(merged) if merged.index == index => merged.json.clone(),
             _ => json(&self.history[index]).into(),
         };
-        let quoted = Data::from(&anchored.text).to_json();
-        let text = &quoted[1..quoted.len() - 1];
-        let end = json.find(text).map(|at| at + text.len());
-        end.is_some_and(|end| start + self.end(index) + end as u64 <= shared)
+        end_of(&anchored.text, &json).is_some_and(|end| start + self.end(index) + end <= shared)
     }
 
     fn total(&self) -> u64 {
@@ -322,16 +332,15 @@ impl SentRequest {
     }
 
     fn shared_with(&self, last: &SentRequest, known: usize) -> u64 {
+        if !Arc::ptr_eq(&self.tools, &last.tools) && self.tools != last.tools {
+            return BEFORE_TOOLS.len() as u64 + common_bytes(&tools_json(&self.tools), &tools_json(&last.tools));
+        }
         let (system, is_whole) = self.shared_system(last);
-        let mut shared = BEFORE_SYSTEM.len() as u64 + system;
+        let mut shared = self.system_start() + system;
         if !is_whole {
             return shared;
         }
-        shared += BEFORE_TOOLS.len() as u64;
-        if !Arc::ptr_eq(&self.tools, &last.tools) && self.tools != last.tools {
-            return shared + common_bytes(&tools_json(&self.tools), &tools_json(&last.tools));
-        }
-        shared += self.tools_bytes + BEFORE_MESSAGES.len() as u64;
+        shared += BEFORE_MESSAGES.len() as u64;
         let mut place = 0;
         loop {
             match (self.entry(place), last.entry(place)) {
@@ -472,4 +481,10 @@ fn tools_json(tools: &[ToolSpec]) -> String {
 
 fn common_bytes(a: &str, b: &str) -> u64 {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count() as u64
+}
+
+/// Returns the position after a text in a message in the form of the document.
+fn end_of(text: &Arc<str>, json: &str) -> Option<u64> {
+    let text = unquoted(text);
+    json.find(&text).map(|at| (at + text.len()) as u64)
 }

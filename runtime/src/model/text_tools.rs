@@ -13,6 +13,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::budget::Quote;
 use crate::data::Data;
 use crate::message::Block;
 use crate::seam::{Answer, Destination, Model, Outcome, Turn};
@@ -48,6 +49,10 @@ impl Model for TextTools {
 
     fn destination(&self, request: &Request) -> Destination {
         self.inner.destination(request)
+    }
+
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        self.inner.quote(&prompt::in_text(request))
     }
 
     fn call<'a>(

@@ -364,7 +364,9 @@ fn tell(answer: Option<oneshot::Sender<EndedPrompt>>, ended: EndedPrompt) {
 fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> PromptOutcome {
     use runtime::agent_loop::LoopStatus as Status;
     match status {
-        Status::BudgetExhausted if stop_reason == Some(StopReason::TokenBudget) => PromptOutcome::MaxTokens,
+        Status::BudgetExhausted if matches!(stop_reason, Some(StopReason::TokenBudget | StopReason::Budget)) => {
+            PromptOutcome::MaxTokens
+        }
         Status::BudgetExhausted => PromptOutcome::MaxTurns,
         Status::CutOff => PromptOutcome::MaxTokens,
         _ => PromptOutcome::Done,

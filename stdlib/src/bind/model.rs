@@ -4,6 +4,7 @@ use super::ScriptFn;
 use crate::convert::{to_data, to_data_lossy, to_value};
 use lang::value::Value;
 use lang::value::article;
+use runtime::budget::Quote;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
@@ -19,6 +20,12 @@ pub(crate) struct ScriptModel {
 impl Model for ScriptModel {
     fn destination(&self, request: &Request) -> Destination {
         Destination { provider: Some("llm_caller".into()), model: request.model.clone() }
+    }
+
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        let model = request.model.clone().unwrap_or_else(|| "llm_caller".into());
+        let to = Destination { model: Some(model), ..self.destination(request) };
+        Ok(Quote { is_delegated: true, ..Quote::unknown(to, request) })
     }
 
     fn grace_ms(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! Models and tools that wait until the host has room for what they will show.
 
 use crate::hosting::Hosting;
+use runtime::budget::Quote;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
 use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, Turn};
@@ -30,6 +31,10 @@ impl Model for WaitingForRoom<dyn Model> {
 
     fn destination(&self, request: &Request) -> Destination {
         self.inner.destination(request)
+    }
+
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        self.inner.quote(request)
     }
 
     fn grace_ms(&self) -> u64 {

@@ -159,6 +159,10 @@ static DESCRIBED: &[DescribedOption] = &[
     all("compact_callback", "", "Compactor of the strategy `\"custom\"`: gets messages and reminders."),
     all("compaction", "", "Options of the compaction as one dict."),
     all("token_budget", "", "Maximum number of tokens of all calls, input and output."),
+    all("budget", "", "Limits of what all requests may use, those of sub-agents included: `{usd?, tokens?, turns?}`."),
+    of("Budget", "usd", "", "Maximum cost of all requests, in US dollars."),
+    of("Budget", "tokens", "", "Maximum number of tokens of all requests and answers."),
+    of("Budget", "turns", "", "Maximum number of requests, retries included."),
     all("max_tool_output_chars", "200000", "Length after which the output of a tool is truncated, in characters."),
     all("parallel_tool_calls", "true", "Run the tool calls of one answer at the same time."),
     all(

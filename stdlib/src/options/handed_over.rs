@@ -12,7 +12,7 @@ pub(crate) static HANDED_OVER: &[(&str, &str)] = &[
              {iterations: int, duration_ms: int, input_tokens: int, output_tokens: int, cache_read_tokens: \
              int, cache_write_tokens: int, cost_usd?: float, ...}, tools: {calls: list<string>, successful: list<string>, \
              rejected: list<string>, mode: string, ...}, session_id: string, diagnostics: list<any>, data?: any, \
-             reminders?: any, suspension?: any, daemon_state?: any, transcript: any, ...}",
+             reminders?: any, budget?: any, suspension?: any, daemon_state?: any, transcript: any, ...}",
     ),
     (
         "LlmResult",

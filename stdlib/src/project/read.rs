@@ -353,14 +353,15 @@ impl SettingsReader<'_> {
         }
     }
 
-    /// The reader of the model table looks at the whole text; it knows the row, not the place in it.
+    /// The reader of the model table looks at the whole text; it knows the row and the key, not the place of them.
     fn models(&mut self, rows: &DeArray<'_>) {
-        let (row, message) = match self.known_models().with_toml(NAME, self.source.text()) {
+        let (row, key, message) = match self.known_models().with_toml(NAME, self.source.text()) {
             Ok(table) => return self.project.models = Some(table),
-            Err(CapabilityError::Row { row, message, .. }) => (row, message),
-            Err(e) => (1, e.to_string()),
+            Err(CapabilityError::Row { row, key, message, .. }) => (row, key, message),
+            Err(e) => (1, None, e.to_string()),
         };
-        let place = rows.get(row.saturating_sub(1)).map_or(0..0, Spanned::span);
+        let row = rows.get(row.saturating_sub(1));
+        let place = row.map_or(0..0, |row| key.and_then(|key| span_of(row, &key)).unwrap_or_else(|| row.span()));
         let help = "`provider` and `model` select models; the other keys describe what they support";
         self.wrong(ProjectCode::Models, place, message, help);
     }
@@ -539,4 +540,20 @@ pub(super) fn not_text(value: &Spanned<DeValue<'_>>) -> String {
         DeValue::String(_) => "text",
     };
     format!("this must be a quoted string, not {found}")
+}
+
+/// Returns the place of a key with its value in a table; `key` has dots between it and the tables around it. Where the table has no such
+/// key, that of the table around it.
+fn span_of(table: &Spanned<DeValue<'_>>, key: &str) -> Option<std::ops::Range<usize>> {
+    let mut place = None;
+    let mut at = table;
+    for part in key.split('.') {
+        let Some((name, value)) = at.get_ref().as_table()?.iter().find(|(name, _)| name.get_ref().as_ref() == part)
+        else {
+            break;
+        };
+        place = Some(name.span().start..value.span().end);
+        at = value;
+    }
+    place
 }

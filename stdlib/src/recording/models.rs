@@ -7,6 +7,7 @@ use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use providers::model::{Mock, Routes};
 use providers::recording::{RecordedRoute, RecordingError};
+use runtime::budget::Quote;
 use runtime::capabilities::Capabilities;
 use runtime::model::{Delta, ModelError, ModelReply, Request};
 use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
@@ -172,6 +173,11 @@ impl Model for Models {
             Ok(choice) => Destination { provider: Some(choice.provider), model: Some(choice.model) },
             Err(_) => Destination { provider: request.provider.clone(), model: request.model.clone() },
         }
+    }
+
+    fn quote(&self, request: &Request) -> Outcome<Quote> {
+        let route = self.choose(request.provider.as_deref(), request.model.as_deref()).map_err(call_error)?;
+        route.quote(request).map_err(call_error)
     }
 
     fn call<'a>(

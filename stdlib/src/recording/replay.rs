@@ -3,10 +3,10 @@
 use super::sources::Compared;
 use super::{Models, report};
 use crate::clock::Gate;
-use providers::recording::{LastRequest, Recording, Secrets, difference};
+use providers::recording::{CallOutcome, LastRequest, Recording, Secrets, difference};
 use runtime::clock::Clock;
 use runtime::model::{Delta, ModelReply, Request};
-use runtime::seam::{Model, Outcome, Turn};
+use runtime::seam::{Model, Outcome, Turn, call_error};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -75,6 +75,11 @@ impl Models {
             told.as_mut().poll(cx)
         })
         .await;
+        if let (CallOutcome::OverBudget(failure), Some(charge)) = (&call.answered, &turn.scope.charge)
+            && let Some(refused) = charge.refused_again(failure)
+        {
+            return Err(call_error(refused));
+        }
         if let Some(outcome) = call.answered.outcome() {
             call.notes.iter().for_each(|note| turn.scope.note(note.clone()));
             return outcome;

@@ -13,6 +13,7 @@ use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::agent_loop::close_open_calls;
+use runtime::budget::{Budget, BudgetOwner, Ledger, Purpose, reserve, scope_of, settle};
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
@@ -87,7 +88,12 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     let options = OptionReader::llm(args, 2)?;
     let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
     let reminders = options.reminders(&world)?;
-    let scope = here::scope(cx, &world);
+    let mut scope = here::scope(cx, &world);
+    let budget = options.budget()?;
+    options.check_price(&world, budget, scope.budget.as_ref(), &request)?;
+    if let Some(limits) = budget {
+        scope.budget = Some(Budget::new(BudgetOwner::Call, limits, scope.budget.take(), Ledger::default()));
+    }
     let given = options.transcript(&world, &scope)?;
     let detached = |id: &Arc<str>| world.agents.sessions.detached(id, scope.clock.now_ms());
     let session = match (&given, options.text("session_id")?) {
@@ -178,15 +184,19 @@ impl Asking {
             ));
         }
         request.reminders = Arc::new(rendered);
-        let scope = Scope { activity: scope.enter(), ..scope };
-        let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+        let around = scope;
+        let activity = around.enter();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
         let answered = loop {
+            let charge = reserve(&around, model.as_ref(), &request, Purpose::Answer).map_err(|e| to_raise(&e))?;
+            let scope = scope_of(&around, charge.as_ref(), activity.clone());
+            let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
             session.sent(&scope, &request, false, model.as_ref());
             if let Some(activity) = &scope.activity {
                 activity.model_began(turn, &request);
             }
             let answered = model.call(turn, &request, live).get().await;
+            settle(charge.as_ref(), &answered);
             if let Some(activity) = &scope.activity {
                 activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
             }
@@ -199,8 +209,8 @@ impl Asking {
             }
         };
         let reply = answered.map_err(|e| to_raise(&e))?;
-        session.answered(&scope, &reply);
-        for note in &scope.notes.all() {
+        session.answered(&around, &reply);
+        for note in &around.notes.all() {
             world.console.show(note);
         }
         let transcript = keeps.then(|| {

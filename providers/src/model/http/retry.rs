@@ -44,12 +44,18 @@ pub(crate) async fn with_retries<T>(
             Err(error) => error,
         };
         span.in_scope(|| tracing::debug!(error = error.kind.as_str(), "attempt failed"));
+        if let Some(charge) = &scope.charge {
+            charge.attempt_failed(error.kind);
+        }
         let jittered = || waits.get_or_insert_with(|| schedule(scope)).next();
         let wait = if tried < retries { wait_ms(&error, jittered) } else { None };
         tried += 1;
         let Some(wait) = wait else { return Err(call_error(after(error, tried))) };
         let until = scope.clock.now_ms().saturating_add(wait);
         stoppable(scope, scope.clock.sleep_until(until)).await.map_err(call_error)?;
+        if let Some(charge) = &scope.charge {
+            charge.again(&error.message).map_err(call_error)?;
+        }
         live(Delta::Restart { why: &error.message });
     }
 }

@@ -9,7 +9,7 @@ fn document(request: &Request) -> String {
     let system = Data::from(request.system_text().unwrap_or_default()).to_json();
     let messages: Vec<String> = request.conversation().iter().map(|message| json(message)).collect();
     let tools = tools_json(&request.tools);
-    format!(r#"{{"system":{system},"tools":{tools},"messages":[{}]}}"#, messages.join(","))
+    format!(r#"{{"tools":{tools},"system":{system},"messages":[{}]}}"#, messages.join(","))
 }
 
 fn naive(last: Option<&String>, request: &Request) -> (RequestSize, String) {

@@ -1,12 +1,12 @@
 //! A message in the form of the measured document: its content is always written as blocks, so that a reminder after it
-//! changes nothing. It is written without an intermediate dict, because a loop measures each of its messages.
+//! changes nothing, and without marks for caches, which are no part of what is cached. It is written without an intermediate dict, because a loop measures each of its messages.
 
 use std::sync::Arc;
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::data::{Data, text_json_len};
+use crate::data::text_json_len;
 use crate::message::{Block, Content, Message, ToolCall};
 
 /// Returns the message as JSON, its keys in bytewise order.
@@ -48,10 +48,7 @@ fn blocks_length(content: &Content) -> usize {
         Content::Text(said) if said.is_empty() => r"[]".len(),
         Content::Text(said) => r"[]".len() + text(said),
         Content::Blocks(blocks) => list_length(blocks.iter().map(|block| match block {
-            Block::Text { text: said, cache_control: Data::Nil } => text(said),
-            Block::Text { text: said, cache_control } => {
-                text(said) + r#""cache_control":,"#.len() + cache_control.json_len()
-            }
+            Block::Text { text: said, .. } => text(said),
             Block::Other(data) => data.json_len(),
         })),
     }
@@ -63,7 +60,11 @@ fn call_length(call: &ToolCall) -> usize {
 }
 
 fn by_dict(message: &Message) -> String {
-    let content = message.content.to_blocks().iter().map(Block::to_data).collect();
+    let unmarked = |block: &Block| match block {
+        Block::Text { text, .. } => Block::text(text.clone()).to_data(),
+        Block::Other(data) => data.clone(),
+    };
+    let content = message.content.to_blocks().iter().map(unmarked).collect();
     message.to_data().with("content", content).to_json()
 }
 
@@ -101,13 +102,11 @@ impl Serialize for EncodedBlocks<'_> {
         let mut list = serializer.serialize_seq(None)?;
         match self.0 {
             Content::Text(text) if text.is_empty() => {}
-            Content::Text(text) => list.serialize_element(&EncodedText { text, cache_control: &Data::Nil })?,
+            Content::Text(text) => list.serialize_element(&EncodedText(text))?,
             Content::Blocks(blocks) => {
                 for block in blocks.iter() {
                     match block {
-                        Block::Text { text, cache_control } => {
-                            list.serialize_element(&EncodedText { text, cache_control })?;
-                        }
+                        Block::Text { text, .. } => list.serialize_element(&EncodedText(text))?,
                         Block::Other(data) => list.serialize_element(data)?,
                     }
                 }
@@ -117,18 +116,12 @@ impl Serialize for EncodedBlocks<'_> {
     }
 }
 
-struct EncodedText<'a> {
-    text: &'a str,
-    cache_control: &'a Data,
-}
+struct EncodedText<'a>(&'a str);
 
 impl Serialize for EncodedText<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if !self.cache_control.is_nil() {
-            map.serialize_entry("cache_control", self.cache_control)?;
-        }
-        map.serialize_entry("text", self.text)?;
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("text", self.0)?;
         map.serialize_entry("type", "text")?;
         map.end()
     }
@@ -161,6 +154,7 @@ impl Serialize for EncodedCall<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Data;
     use crate::message::Role;
 
     #[test]

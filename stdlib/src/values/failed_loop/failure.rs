@@ -195,7 +195,7 @@ impl LoopFailures {
             is_counted: Cell::new(false),
             world: Rc::downgrade(world),
         });
-        if ended_early(error) {
+        if ended_early(error) || failure.subject != FailureSubject::Loop && lacked_budget(error) {
             failure.handle();
             return None;
         }
@@ -274,6 +274,12 @@ pub(super) fn ended_early(error: &Data) -> bool {
     matches!(category, Some(LoopStatus::BudgetExhausted | LoopStatus::Stuck | LoopStatus::CutOff | LoopStatus::Blocked))
 }
 
+/// Whether a budget did not cover another request. A loop has then failed; a sub-agent has reached a limit, often that of its
+/// parent, which sees the same.
+pub(super) fn lacked_budget(error: &Data) -> bool {
+    error.get("category").as_str() == Some(StopReason::Budget.as_str())
+}
+
 /// The code of what failed: that of the error, where the catalogue has it, else that of its category.
 pub(super) fn code_of(error: &Data) -> CodeRef {
     if let Some(known) = error.get("code").as_str().and_then(crate::catalogue::find) {
@@ -296,7 +302,7 @@ pub(super) fn message_of(subject: &FailureSubject, error: &Data) -> String {
     let reason = message.as_str().unwrap_or("unknown reason");
     let (end, rest) = (reason.floor_char_boundary(REASON), if reason.len() > REASON { "…" } else { "" });
     let reason = &reason[..end];
-    let ended = if ended_early(error) { "ended early" } else { "failed" };
+    let ended = if ended_early(error) || lacked_budget(error) { "ended early" } else { "failed" };
     match subject {
         FailureSubject::Loop => format!("the agent loop {ended}: {reason}{rest}"),
         FailureSubject::Worker { name, .. } => format!("the sub-agent `{name}` {ended}: {reason}{rest}"),

@@ -1,7 +1,7 @@
 //! The outcome of the loop whose result a value is.
 
 use super::FailedLoop;
-use super::failure::{FailureSubject, Told, code_of, ended_early, message_of, raise_of};
+use super::failure::{FailureSubject, Told, code_of, ended_early, lacked_budget, message_of, raise_of};
 use crate::values::TranscriptValue;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Dict, Value};
@@ -44,7 +44,7 @@ fn worker_outcome(value: &Value) -> Option<Result<(), Box<Raise>>> {
             let text = |key: &str| handle.get_str(key).and_then(Value::as_str).unwrap_or_default().into();
             let subject = FailureSubject::Worker { id: text("id"), name: text("name") };
             let error = handle.get_str("error").map(crate::convert::to_data_lossy).unwrap_or_default();
-            if ended_early(&error) {
+            if ended_early(&error) || lacked_budget(&error) {
                 return Some(Ok(()));
             }
             let message = message_of(&subject, &error);
@@ -77,5 +77,5 @@ pub(crate) fn as_dict(value: &Value) -> Option<&Dict> {
 fn has_failed(result: &Value, status: LoopStatus) -> bool {
     let stop_reason = as_dict(result).and_then(|dict| dict.get_str("stop_reason")).and_then(Value::as_str);
     matches!(status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused)
-        || stop_reason == Some(StopReason::OutputSchema.as_str())
+        || [StopReason::OutputSchema, StopReason::Budget].iter().any(|reason| stop_reason == Some(reason.as_str()))
 }
