@@ -67,6 +67,41 @@ async fn ask_for(acts: Vec<Act>, request: Request) -> ReportedDeltas {
     ReportedDeltas { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
 }
 
+fn content(text: &str) -> String {
+    format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#)
+}
+
+const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[tokio::test]
+async fn halves_of_a_character_in_two_events_are_one() {
+    for (pieces, deltas, text) in [
+        (&[r"a \ud83d", r"\ude80 b"][..], &["a ", "🚀 b"][..], "a 🚀 b"),
+        (&[r"a \ud83d", r"b\ud83d", r"\ude80"], &["a \u{fffd}", "b", "🚀"], "a \u{fffd}b🚀"),
+        (&[r"\ude80a", r"b\ud83d"], &["\u{fffd}a", "b\u{fffd}"], "\u{fffd}ab\u{fffd}"),
+    ] {
+        let pieces: Vec<String> = pieces.iter().map(|piece| content(piece)).collect();
+        let mut data: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        data.extend([STOP, USAGE, "[DONE]"]);
+        let deltas: Vec<String> = deltas.iter().map(|delta| format!("Text({delta:?})")).collect();
+        for act in [stream(&events(&data)), unended(&events(&data))] {
+            let asked = ask(vec![Act::Say(act)]).await;
+            assert_eq!((&*asked.reply().text, &asked.deltas), (text, &deltas));
+        }
+        // The held event comes out also if the stream breaks off.
+        let cut: Vec<&str> = data[..pieces.len()].to_vec();
+        let error = ask(vec![Act::Say(stream(&events(&cut)))]).await;
+        assert_eq!(error.deltas.iter().filter(|delta| delta.starts_with("Text")).count(), deltas.len());
+        assert_eq!(error.error().kind, ModelErrorKind::Connection);
+    }
+}
+
+#[tokio::test]
+async fn half_of_a_character_in_a_whole_answer_is_replaced() {
+    let body = GOOD.replace("hello", r"hell\ud83d");
+    assert_eq!(ask_for(vec![json("200 OK", &body)], request()).await.reply().text.as_ref(), "hell\u{fffd}");
+}
+
 #[tokio::test]
 async fn pieces_are_told_as_they_come_and_the_reply_is_that_of_the_whole() {
     let pieces = ask(vec![Act::Say(stream(&events(&[HELLO, WORLD, USAGE, "[DONE]"])))]).await;
