@@ -109,5 +109,11 @@ pub(crate) enum McpCode {
             protect a token (https, PKCE with S256, the same issuer everywhere), or refused the request. The message \
             says which of them. Nothing was sent to a server that is not the one it says it is.",
     },
+    /// A list that does not end.
+    EndlessList = "HARN-MCP-117", Warning {
+        title: "list of an MCP server repeats itself",
+        meaning: "The server returned a cursor or a page of its list of tools a second time, or refused its own empty cursor. \
+            The list ends there: each tool that came before is offered once, and tools of later pages are missing.",
+    },
 }
 }

@@ -126,8 +126,12 @@ async fn known_tools(server: &McpServer) -> Result<Rc<ToolList>, McpError> {
 }
 
 fn skipped(server: &str, message: String) -> Note {
+    warning(McpCode::Skipped, server, message)
+}
+
+fn warning(code: McpCode, server: &str, message: String) -> Note {
     Note {
-        code: Some(to_core(McpCode::Skipped.code())),
+        code: Some(to_core(code.code())),
         severity: Severity::Warning,
         message,
         about: Some(format!("mcp:{server}").into()),
@@ -135,12 +139,15 @@ fn skipped(server: &str, message: String) -> Note {
     }
 }
 
-/// Returns warnings about the tools of a list that cannot be offered.
+/// Returns warnings about a list that was cut, and about its tools that cannot be offered.
 pub(crate) fn skipped_notes(server: &str, list: &ToolList) -> Vec<Note> {
     let note = |tool: &SkippedTool| {
         skipped(server, format!("the tool `{}` of the MCP server `{server}` is left out: {}", tool.name, tool.why))
     };
-    list.skipped.iter().map(note).collect()
+    let cut = |why: &String| {
+        warning(McpCode::EndlessList, server, format!("the list of the MCP server `{server}` was ended: {why}"))
+    };
+    list.cut.iter().map(cut).chain(list.skipped.iter().map(note)).collect()
 }
 
 /// Returns the tools of a server for loops, and warnings about those that are left out.
