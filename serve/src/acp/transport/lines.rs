@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_not() {
         let input = b"123456789\n12345678\n1234567890123\nok\n123456789";
-        let long = |bytes| InputLine::TooLong { bytes, id: None };
+        let long = |bytes| InputLine::TooLong { bytes, id: no_id() };
         let whole = [long(9), text("12345678"), long(13), text("ok"), long(9)];
         assert_eq!(split(8, &[input]), whole);
         for cut in 0..=input.len() {
