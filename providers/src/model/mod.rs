@@ -17,6 +17,7 @@ pub mod mock;
 mod anthropic;
 mod capabilities;
 mod choice;
+mod codes;
 mod content;
 mod count;
 mod gemini;
@@ -36,6 +37,7 @@ mod tests;
 mod tool_schema;
 
 pub use capabilities::{CapabilityError, CapabilityTable, KEYS as ROW_KEYS};
+pub use codes::ToolCode;
 pub use history::{HISTORY_RULES, HistoryRule};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
 use serde_json::Value;
 
 use super::capabilities::KnownCapabilities;
-use super::choice::{call_id, unreadable};
+use super::choice::{ToolChoice, bad, call_id, unreadable};
 use super::history::{self, HistoryRoute, HistoryRule};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
-use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
+use super::{CapabilityTable, Mock, ToolCode, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
 
 /// The route of a call.
 #[derive(Debug, Clone)]
@@ -58,7 +59,14 @@ impl Route {
 
     /// Returns the JSON document, and the reader of a streamed answer, if it is streamed.
     fn question(&self, request: &Request) -> Result<(Value, Option<http::Pieces>), ModelError> {
-        let (request, _) = self.fitted(request);
+        let (request, unfit) = tool_schema::without_unfit(request);
+        if let Ok(ToolChoice::Tool(forced)) = ToolChoice::read(&request.tool_choice)
+            && let Some(tool) = unfit.iter().find(|tool| tool.name == forced)
+        {
+            let message = format!("`tool_choice` names the tool `{forced}`, which cannot be offered: {}", tool.why);
+            return Err(self.named(bad(message)));
+        }
+        let (request, _) = self.fitted(&request);
         let request = &*request;
         let body = match self.wire {
             WireFormat::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
@@ -123,6 +131,8 @@ pub struct Routes {
     has_servers: bool,
     /// The last request for a route and its result: a loop calls several times a turn.
     chosen: RefCell<Option<(RequestedModel, Route)>>,
+    /// The warnings about tools that were reported, by their sessions.
+    reported: RefCell<BTreeSet<(Arc<str>, String)>>,
 }
 
 /// Provider and model, where they were named.
@@ -144,6 +154,7 @@ impl Routes {
             client,
             has_servers: true,
             chosen: RefCell::default(),
+            reported: RefCell::default(),
         }
     }
 
@@ -223,6 +234,7 @@ impl Routes {
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<ModelReply> {
+        self.report_unfit(turn, request);
         let (body, pieces) = route.question(request).map_err(call_error)?;
         let timeout_ms = request.timeout_ms.unwrap_or(http::DEFAULT_TIMEOUT_MS);
         let post = Post {
@@ -260,6 +272,24 @@ impl Routes {
             }
         }
         Ok(reply)
+    }
+}
+
+impl Routes {
+    /// Reports the tools that are left out, each once in a session.
+    fn report_unfit(&self, turn: Turn<'_>, request: &Request) {
+        for tool in tool_schema::without_unfit(request).1 {
+            let message = format!("the tool `{}` is left out: {}", tool.name, tool.why);
+            if self.reported.borrow_mut().insert((turn.session.id().clone(), message.clone())) {
+                turn.scope.note(Note {
+                    code: Some(ToolCode::Skipped.into()),
+                    severity: Severity::Warning,
+                    message,
+                    about: Some(tool.name),
+                    fault: None,
+                });
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use lang::codes;
 
 codes! {
-/// The codes of MCP servers. Most need a server that fails, and a page starts none.
+/// The codes of MCP servers. Most need a server that fails, and a page starts none. `HARN-MCP-112` is among the codes of routes.
 pub(crate) enum McpCode {
     /// A description that cannot be used.
     Description = "HARN-MCP-101", Error {
@@ -76,12 +76,6 @@ pub(crate) enum McpCode {
         title: "unknown tool of an MCP server, or invalid arguments",
         meaning: "The server does not list this tool, or the arguments do not match its schema. Nothing was called. \
             `tool_list(mcp.tools(server))` lists the tools with their parameters.",
-    },
-    /// A tool that is left out.
-    Skipped = "HARN-MCP-112", Warning {
-        title: "tool of an MCP server left out",
-        meaning: "The server describes a tool without a name, or with a schema that cannot be used. The other tools \
-            are offered.",
     },
     /// A reminder that is dropped.
     Reminder = "HARN-MCP-113", Warning {

@@ -8,7 +8,9 @@ use crate::catalogue::to_core;
 use lang::diagnostic::nearest;
 use lang::vm::Raise;
 use mcp::{McpError, SkippedTool, ToolInfo, ToolList, text_of};
+use providers::model::ToolCode;
 use runtime::agent_loop::stopped;
+use runtime::codes::CodeRef;
 use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::note::{Note, Severity};
@@ -126,12 +128,12 @@ async fn known_tools(server: &McpServer) -> Result<Rc<ToolList>, McpError> {
 }
 
 fn skipped(server: &str, message: String) -> Note {
-    warning(McpCode::Skipped, server, message)
+    warning(ToolCode::Skipped.into(), server, message)
 }
 
-fn warning(code: McpCode, server: &str, message: String) -> Note {
+fn warning(code: CodeRef, server: &str, message: String) -> Note {
     Note {
-        code: Some(to_core(code.code())),
+        code: Some(code),
         severity: Severity::Warning,
         message,
         about: Some(format!("mcp:{server}").into()),
@@ -145,7 +147,11 @@ pub(crate) fn skipped_notes(server: &str, list: &ToolList) -> Vec<Note> {
         skipped(server, format!("the tool `{}` of the MCP server `{server}` is left out: {}", tool.name, tool.why))
     };
     let cut = |why: &String| {
-        warning(McpCode::EndlessList, server, format!("the list of the MCP server `{server}` was ended: {why}"))
+        warning(
+            to_core(McpCode::EndlessList.code()),
+            server,
+            format!("the list of the MCP server `{server}` was ended: {why}"),
+        )
     };
     list.cut.iter().map(cut).chain(list.skipped.iter().map(note)).collect()
 }
