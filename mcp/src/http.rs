@@ -215,7 +215,8 @@ impl HttpLink {
             Taken::Reply(text) => self.send(text),
             // It belongs to this request alone.
             Taken::Invalid(reason) if !message.trim_ascii().is_empty() => {
-                return Err(self.shared.exchange.invalid(&reason));
+                let said = excerpt(String::from_utf8_lossy(&message[..message.len().min(1024)]).trim());
+                return Err(self.shared.exchange.invalid(&format!("{reason}: {said}")));
             }
             Taken::Answer | Taken::Quiet | Taken::Invalid(_) => {}
         }

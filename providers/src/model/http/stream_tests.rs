@@ -1,8 +1,11 @@
 //! Answers in pieces over a real connection; the server is that of the other tests.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
+use runtime::data::Data;
+use runtime::message::ToolSpec;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
 use runtime::seam::{Model, Outcome};
 
@@ -94,6 +97,22 @@ async fn halves_of_a_character_in_two_events_are_one() {
         assert_eq!(error.deltas.iter().filter(|delta| delta.starts_with("Text")).count(), deltas.len());
         assert_eq!(error.error().kind, ModelErrorKind::Connection);
     }
+}
+
+#[tokio::test]
+async fn a_tool_with_a_schema_that_is_too_large_is_not_sent() {
+    let schema = Data::dict([(
+        "properties",
+        Data::dict([("a", Data::dict([("enum", Data::list([Data::from("x".repeat(200_000))]))]))]),
+    )]);
+    let tools = vec![ToolSpec::new("small", "", Data::empty_dict()), ToolSpec::new("large", "", schema)];
+    let request = Request { tools: Arc::new(tools), ..request() };
+    let asked = ask_for(vec![json("200 OK", GOOD)], request.clone()).await;
+    assert!(asked.requests[0].contains("small") && !asked.requests[0].contains("large"), "{}", asked.requests[0]);
+    let tool_choice = Data::dict([("name", Data::from("large"))]);
+    let forced = ask_for(vec![], Request { tool_choice, ..request }).await;
+    assert_eq!(forced.error().kind, ModelErrorKind::BadRequest);
+    assert!(forced.error().message.contains("cannot be offered: its schema has"), "{}", forced.error().message);
 }
 
 #[tokio::test]
