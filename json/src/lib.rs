@@ -10,6 +10,8 @@ mod integers;
 mod joiner;
 mod surrogates;
 
+use std::borrow::Cow;
+
 use serde::de::{DeserializeOwned, Error as _};
 pub use serde_json::Error;
 
@@ -35,6 +37,13 @@ pub fn from_piece<T: DeserializeOwned>(text: &str) -> Result<Option<T>, Error> {
         Err(_) if has_unpaired(text) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Returns a text in which nothing is left to repair, for a reader of several values in a row.
+#[must_use]
+pub fn repaired(text: &str) -> Cow<'_, str> {
+    let text = integers::as_texts(text);
+    surrogates::replaced(&text).map_or(text, Cow::Owned)
 }
 
 /// Reads a text in UTF-8.
@@ -79,6 +88,13 @@ mod tests {
             assert_eq!(from_str::<Value>(text).unwrap(), value, "{text}");
             assert_eq!(from_slice::<Value>(text.as_bytes()).unwrap(), value, "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_of_several_values_is_repaired_as_a_whole() {
+        let text = r#"{"a": "\ud83d"} 123456789012345678901 "\ud83d\ude80""#;
+        assert_eq!(repaired(text), r#"{"a": "\ufffd"} "123456789012345678901" "\ud83d\ude80""#);
+        assert!(matches!(repaired(r#"{"a": "\n1"} 2"#), Cow::Borrowed(_)));
     }
 
     #[test]

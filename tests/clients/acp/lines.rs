@@ -77,7 +77,8 @@ fn what_is_no_json_is_told_and_skipped() {
     // Half of a character does not make a request unreadable.
     for half in [r"\ud800", r"\udc00\ud800"] {
         let before = client.frames.len();
-        let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"session/list","params":{{"_meta":{{"a":"{half}"}}}}}}"#);
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"session/list","params":{{"_meta":{{"a":"{half}"}}}}}}"#);
         client.send_line(line.as_bytes());
         client.ask("session/list", json!({}));
         let came = &client.frames[before];
