@@ -119,13 +119,13 @@ impl Exchange {
         match read {
             Ok(Message::Answer(answer)) => self.answer(answer),
             Ok(Message::Request(request)) => self.request(request),
-            Err(error) => self.unreadable(text, *error),
+            Err(error) => self.unreadable(text, &error),
         }
     }
 
     /// Fails the request that waits for a text which cannot be read, or refuses the request in it. Servers also print what is not a
     /// message at all: log lines, a greeting.
-    fn unreadable(&self, text: &[u8], error: EnvelopeError) -> Taken {
+    fn unreadable(&self, text: &[u8], error: &EnvelopeError) -> Taken {
         let reason = error.problem.to_string();
         if !error.is_answer && error.id != Id::null() {
             let code = if error.problem.is_syntax() { code::PARSE_ERROR } else { code::INVALID_REQUEST };

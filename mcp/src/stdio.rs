@@ -188,10 +188,9 @@ impl StdioReader {
             }
             match self.exchange.take(&line) {
                 Taken::Answer => continue,
-                Taken::Quiet => {}
-                Taken::Reply(text) => drop(self.replies.try_send(text)),
                 // Servers print what they should not: log lines, a greeting.
-                Taken::Invalid(_) => {}
+                Taken::Quiet | Taken::Invalid(_) => {}
+                Taken::Reply(text) => drop(self.replies.try_send(text)),
             }
             // A large message must not keep its memory.
             if line.capacity() > 1 << 20 {

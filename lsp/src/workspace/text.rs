@@ -91,6 +91,7 @@ impl TextChange {
 }
 
 /// An end of a range.
+#[derive(Clone, Copy)]
 struct Edge {
     /// The offset of the character at the position.
     offset: u32,
