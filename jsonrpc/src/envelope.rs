@@ -1,5 +1,5 @@
 //! The reader of envelopes. A valid request is read in one pass; anything else is read again member by member, to say what is
-//! wrong with which.
+//! wrong with which. The id of a text that is not JSON is found by an [`IdScanner`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::id::{Id, IdRule};
+use crate::id_scanner::{IdScanner, ScannedId};
 use crate::single_pass;
 
 #[cfg(test)]
@@ -61,9 +62,10 @@ pub struct Answer<P> {
 /// The reason why a text is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeError {
-    /// The id to answer to: null if it could not be read.
+    /// The id of the request, or of the request that a response belongs to; null if it could not be read.
     pub id: Id,
-    /// Whether the text is a response. Two peers that answer invalid responses would never stop.
+    /// Whether the text is a response. Two peers that answer invalid responses would never stop; the request that waits for it
+    /// has failed.
     pub is_answer: bool,
     /// The error in the text.
     pub problem: Problem,
@@ -121,9 +123,27 @@ impl Problem {
         matches!(self, Problem::NotUtf8 { .. } | Problem::Empty | Problem::Syntax { .. } | Problem::InvalidId { .. })
     }
 
-    fn syntax(error: &serde_json::Error) -> Problem {
+    fn syntax(error: &json::Error) -> Problem {
         let message = error.to_string().split(" at line ").next().unwrap_or_default().to_owned();
         Problem::Syntax { message, line: error.line(), column: error.column() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::NotUtf8 { byte } => write!(f, "invalid UTF-8 at byte {byte}"),
+            Problem::Empty => f.write_str("the message is empty"),
+            Problem::Syntax { message, line: 1, column } => write!(f, "invalid JSON: {message} at column {column}"),
+            Problem::Syntax { message, line, column } => {
+                write!(f, "invalid JSON: {message} at line {line} column {column}")
+            }
+            Problem::InvalidId { message } => write!(f, "invalid JSON: invalid string in `id`: {message}"),
+            Problem::Batch => f.write_str("batches are not supported"),
+            Problem::NotObject { found } => write!(f, "expected an object, found {found}"),
+            Problem::Member { name, problem } => write!(f, "`{name}` {problem}"),
+            Problem::Params { found } => write!(f, "`params` must be an object, not {found}"),
+        }
     }
 }
 
@@ -134,7 +154,7 @@ impl Problem {
 pub fn read<P: DeserializeOwned>(bytes: &[u8], rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => read_text(text, rules),
-        Err(error) => Err(without_id(Problem::NotUtf8 { byte: error.valid_up_to() })),
+        Err(error) => Err(scanned(bytes, rules, Problem::NotUtf8 { byte: error.valid_up_to() })),
     }
 }
 
@@ -143,17 +163,27 @@ pub fn read<P: DeserializeOwned>(bytes: &[u8], rules: &Rules) -> Result<Message<
 /// # Errors
 /// Returns the problem to answer, and the id to answer it with.
 pub fn read_text<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
-    match single_pass::read(text, rules) {
+    // The one pass would round an integer of more than 64 bits.
+    let is_usual = !json::has_wide_integer(text);
+    match is_usual.then(|| single_pass::read(text, rules)).flatten() {
         Some(request) => Ok(Message::Request(request)),
-        None => read_by_members(text, rules),
+        None => read_by_members(text, rules).map_err(|error| match error.problem {
+            problem if problem.is_syntax() && error.id == Id::null() => scanned(text.as_bytes(), rules, problem),
+            _ => error,
+        }),
     }
 }
 
-fn without_id(problem: Problem) -> Box<EnvelopeError> {
-    Box::new(EnvelopeError { id: Id::null(), is_answer: false, problem })
+/// Returns the error for a text that is not JSON, with the id that is found in it.
+fn scanned(bytes: &[u8], rules: &Rules, problem: Problem) -> Box<EnvelopeError> {
+    let mut scanner = IdScanner::default();
+    scanner.feed(bytes);
+    let ScannedId { id, is_answer } = scanner.found(rules);
+    Box::new(EnvelopeError { id, is_answer, problem })
 }
 
 fn read_by_members<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Message<P>, Box<EnvelopeError>> {
+    let without_id = |problem| Box::new(EnvelopeError { id: Id::null(), is_answer: false, problem });
     let members = members(text).map_err(without_id)?;
     let is_answer = members.method.is_none() && (members.result.is_some() || members.error.is_some());
     let id = members.id.map(|id| Id::read(id, rules.ids, rules.max_id_len)).transpose();
@@ -183,7 +213,7 @@ fn read_by_members<P: DeserializeOwned>(text: &str, rules: &Rules) -> Result<Mes
 
 fn answer<P: DeserializeOwned>(members: &RawMembers<'_>, id: Option<Id>) -> Result<Answer<P>, Problem> {
     let value = |written: Option<&RawValue>| {
-        let value = written.map(|written| serde_json::from_str(written.get())).transpose();
+        let value = written.map(|written| json::from_str(written.get())).transpose();
         value.map_err(|error| Problem::syntax(&error))
     };
     Ok(Answer { id, result: value(members.result)?, error: value(members.error)? })
@@ -208,9 +238,9 @@ fn request<P: DeserializeOwned>(
         Some(params) => {
             let is_structured = params.starts_with('{') || rules.positional_params && params.starts_with('[');
             // Whatever is not valid JSON is reported as such first.
-            let read = |params| serde_json::from_str(params).map_err(|error| Problem::syntax(&error));
+            let read = |params| json::from_str(params).map_err(|error| Problem::syntax(&error));
             if !is_structured {
-                serde_json::from_str::<serde_json::Value>(params).map_err(|error| Problem::syntax(&error))?;
+                json::from_str::<serde_json::Value>(params).map_err(|error| Problem::syntax(&error))?;
                 return Err(Problem::Params { found: kind(params) });
             }
             Some(read(params)?)
@@ -224,7 +254,7 @@ fn string(name: &'static str, wanted: &str, written: Option<&RawValue>) -> Resul
         return Err(Problem::Member { name, problem: format!("is missing; it must be {wanted}") });
     };
     if written.starts_with('"') {
-        return serde_json::from_str(written).map_err(|error| Problem::syntax(&error));
+        return json::from_str(written).map_err(|error| Problem::syntax(&error));
     }
     Err(Problem::Member { name, problem: format!("must be {wanted}, not {}", kind(written)) })
 }
@@ -247,7 +277,7 @@ fn members(text: &str) -> Result<RawMembers<'_>, Problem> {
         Some(b'{') => {}
         // It may not be JSON at all.
         Some(first) => {
-            serde_json::from_str::<serde_json::Value>(text).map_err(|error| Problem::syntax(&error))?;
+            json::from_str::<serde_json::Value>(text).map_err(|error| Problem::syntax(&error))?;
             let found = kind(start);
             return Err(if *first == b'[' { Problem::Batch } else { Problem::NotObject { found } });
         }

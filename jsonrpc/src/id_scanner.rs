@@ -11,8 +11,8 @@ const MAX_ID: usize = 1_024;
 
 /// Looks for the id of a request in bytes that are not a message: invalid JSON, invalid UTF-8, or more than is held.
 ///
-/// It follows strings and brackets only, so it finds an id also after a value that is invalid. It needs a complete
-/// `method`: an id next to a result would be that of a request of ours.
+/// It follows strings and brackets only, so it finds an id also after a value that is invalid. The id of a request needs a
+/// complete `method`; one next to a result or an error is that of a request of ours.
 #[derive(Debug, Default)]
 pub struct IdScanner {
     state: ScanState,
@@ -24,6 +24,15 @@ pub struct IdScanner {
     id: Option<Box<str>>,
     has_method: bool,
     is_answer: bool,
+}
+
+/// The id in a text that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScannedId {
+    /// Null if none was found.
+    pub id: Id,
+    /// Whether the text is a response, and the id that of the request which waits for it.
+    pub is_answer: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +95,19 @@ impl IdScanner {
     /// Returns the id that answers the text, if it is a request with one.
     #[must_use]
     pub fn request_id(&self, rules: &Rules) -> Option<Id> {
-        let written = self.id.as_deref().filter(|_| self.has_method && !self.is_answer)?;
+        self.id_if(self.has_method && !self.is_answer, rules)
+    }
+
+    /// Returns the id of the text: of a request, or of a response if the rules accept responses.
+    #[must_use]
+    pub fn found(&self, rules: &Rules) -> ScannedId {
+        let is_answer = rules.answers && self.is_answer && !self.has_method;
+        let id = if is_answer { self.id_if(true, rules) } else { self.request_id(rules) };
+        ScannedId { id: id.unwrap_or_else(Id::null), is_answer }
+    }
+
+    fn id_if(&self, is_wanted: bool, rules: &Rules) -> Option<Id> {
+        let written = self.id.as_deref().filter(|_| is_wanted)?;
         let value: &RawValue = serde_json::from_str(written).ok()?;
         Id::read(value, rules.ids, rules.max_id_len).ok().filter(|id| *id != Id::null())
     }
@@ -225,6 +246,25 @@ mod tests {
             assert_eq!(found(text.as_bytes()).as_deref(), Some(id), "{text}");
         }
         assert_eq!(found(b"{\"id\":1,\"method\":\"a\",\"params\":{\"text\":\"\xff\"}}").as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn a_response_belongs_to_the_request_with_its_id() {
+        for (text, id, is_answer) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{"n":NaN}}"#, "7", true),
+            (r#"{"jsonrpc":"2.0","error":{"message":oops},"id":"x"}"#, "\"x\"", true),
+            (r#"{"id":7,"result":{"text":"half"#, "7", true),
+            (r#"{"result":{"n":NaN}}"#, "null", true),
+            (r#"{"id":7,"method":"a","params":{"n":NaN}}"#, "7", false),
+            (r#"{"id":7,"method":"a","result":NaN}"#, "null", false),
+            ("starting", "null", false),
+        ] {
+            let mut scanner = IdScanner::default();
+            scanner.feed(text.as_bytes());
+            let found = scanner.found(&RULES);
+            assert_eq!((found.id.as_json(), found.is_answer), (id, is_answer), "{text}");
+            assert!(!scanner.found(&Rules { answers: false, ..RULES }).is_answer, "{text}");
+        }
     }
 
     #[test]

@@ -57,6 +57,13 @@ impl LspError {
         Self::new(code::INVALID_PARAMS, format!("unknown document `{}`", shortened(uri)))
     }
 
+    /// A document of which an edit could not be read.
+    pub(crate) fn lost() -> Self {
+        Self::request_failed(
+            "an edit of the document could not be read, so the server does not know its text. Close and open it again",
+        )
+    }
+
     pub(crate) fn outside_of_text(line: u32) -> Self {
         Self::new(code::INVALID_PARAMS, format!("position outside of the text: it has no line {line}"))
     }

@@ -15,6 +15,7 @@ use crate::exchange::Answered;
 use crate::headers::mirrored;
 use crate::http::HttpEndpoint;
 use crate::observer::{CallObserver, Listener, SilentObserver};
+use crate::pages::{NextPage, Pages};
 use crate::restart::{PATIENCE, Restart};
 use crate::stdio::Launcher;
 use crate::tool::{SkippedTool, ToolInfo};
@@ -56,6 +57,8 @@ pub struct ToolList {
     pub tools: Vec<Rc<ToolInfo>>,
     /// The tools that cannot be offered.
     pub skipped: Vec<SkippedTool>,
+    /// The reason why the list was ended though the server promised more, as a sentence without a full stop.
+    pub cut: Option<String>,
 }
 
 /// A server.
@@ -222,8 +225,11 @@ impl Client {
         }
         let info = self.connect().await?;
         let changes = self.changes.count.get();
-        let entries = if info.has("tools") { self.list("tools/list", "tools").await? } else { Vec::new() };
-        let mut list = ToolList::default();
+        let (entries, cut) = match info.has("tools") {
+            true => self.pages("tools/list", "tools").await?,
+            false => (Vec::new(), None),
+        };
+        let mut list = ToolList { cut, ..ToolList::default() };
         for (place, entry) in entries.iter().enumerate() {
             match ToolInfo::read(entry, place) {
                 Ok(tool) => list.tools.push(Rc::new(tool)),
@@ -344,26 +350,39 @@ impl Client {
     }
 
     async fn list(&self, method: &str, key: &str) -> Result<Vec<Data>, McpError> {
-        let mut entries = Vec::new();
-        let mut cursor = Data::Nil;
+        self.pages(method, key).await.map(|(entries, _)| entries)
+    }
+
+    /// Returns the entries of a list, and the reason if it was ended though the server promised more.
+    async fn pages(&self, method: &str, key: &str) -> Result<(Vec<Data>, Option<String>), McpError> {
+        let mut pages = Pages::default();
+        let mut cursor = None::<Arc<str>>;
+        let cut = |pages: Pages, why: String| {
+            tracing::warn!(server = &*self.settings.name, "{why}");
+            Ok((pages.into_entries(), Some(why)))
+        };
         for _ in 0..MAX_PAGES {
-            let params = Data::dict_of_present([("cursor", cursor.clone())]);
-            let page = self.request(method, params, &[], &SilentObserver).await?;
+            let params = Data::dict_of_present([("cursor", Data::from(cursor.clone()))]);
+            let page = match self.request(method, params, &[], &SilentObserver).await {
+                Ok(page) => page,
+                // Servers whose language has no null write an empty cursor at the end, and do not take it.
+                Err(error) if error.kind == McpErrorKind::Answer && cursor.as_deref() == Some("") => {
+                    return cut(pages, format!("`{method}` ends with an empty cursor, which the server refuses"));
+                }
+                Err(error) => return Err(error),
+            };
             let Some(items) = page.get(key).as_list() else {
                 return Err(self.invalid(&format!("the result of `{method}` has no list `{key}`")));
             };
-            entries.extend(items.iter().cloned());
-            if entries.len() > MAX_ENTRIES {
+            let next = pages.take(items, page.get("nextCursor"));
+            if pages.len() > MAX_ENTRIES {
                 return Err(self.invalid(&format!("`{method}` lists more than {MAX_ENTRIES} entries")));
             }
-            let next = page.get("nextCursor");
-            if next.as_str().is_none() {
-                return Ok(entries);
-            }
-            if *next == cursor {
-                return Err(self.invalid(&format!("`{method}` returns the same page again")));
-            }
-            cursor = next.clone();
+            cursor = match next {
+                NextPage::Cursor(next) => Some(next),
+                NextPage::End => return Ok((pages.into_entries(), None)),
+                NextPage::Repeated(what) => return cut(pages, format!("`{method}` returns {what} again")),
+            };
         }
         Err(self.invalid(&format!("`{method}` has more than {MAX_PAGES} pages")))
     }

@@ -181,7 +181,8 @@ impl Connection {
                 }
                 () = sleep_until(until) => {
                     let (name, ms) = (&self.exchange.name, call.timeout.as_millis());
-                    let message = format!("MCP server `{name}` did not answer `{}` within {ms} ms", call.method);
+                    let strange = self.exchange.strange();
+                    let message = format!("MCP server `{name}` did not answer `{}` within {ms} ms{strange}", call.method);
                     return Err(McpError::new(McpErrorKind::Timeout, message).help("allow more time with `timeout_ms`"));
                 }
             }

@@ -83,6 +83,7 @@ impl McpError {
             FailureKind::Connection => (McpErrorKind::Connection, "check that the server is running"),
             FailureKind::Timeout => (McpErrorKind::Timeout, "allow more time with `timeout_ms`"),
             FailureKind::TooLarge => (McpErrorKind::TooLarge, "ask the server for less at a time"),
+            FailureKind::NotText => (McpErrorKind::Protocol, "the server must send UTF-8"),
         };
         McpError::new(kind, format!("MCP server `{name}`: {}", failure.message)).help(help)
     }

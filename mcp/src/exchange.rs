@@ -5,12 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use jsonrpc::{Answer, Id, IdRule, Message, Request, Rules, code};
+use jsonrpc::{Answer, EnvelopeError, Id, IdRule, IdScanner, Message, Problem, Request, Rules, code};
 use providers::web::too_many_values;
 use runtime::data::Data;
 use tokio::sync::{Notify, oneshot};
 
-use crate::error::{McpError, McpErrorKind};
+use crate::error::{McpError, McpErrorKind, excerpt};
 use crate::observer::{Elicitation, Listener, Progress};
 
 /// Both sides send requests.
@@ -31,8 +31,8 @@ pub(crate) enum Taken {
     Quiet,
     /// It was a request; this is the response.
     Reply(String),
-    /// It is not a message of the protocol.
-    Invalid,
+    /// It is not a message of the protocol, and no request is known to wait for it. The reason, as a phrase.
+    Invalid(String),
 }
 
 /// A question of the server that waits for an answer.
@@ -69,6 +69,8 @@ pub(crate) struct Exchange {
     next_id: Cell<i64>,
     questions: RefCell<VecDeque<Question>>,
     pub(crate) asked: Notify,
+    /// The beginning of the last text that is not a message.
+    strange: RefCell<Option<String>>,
 }
 
 impl Exchange {
@@ -80,6 +82,7 @@ impl Exchange {
             next_id: Cell::new(1),
             questions: RefCell::default(),
             asked: Notify::new(),
+            strange: RefCell::default(),
         }
     }
 
@@ -112,23 +115,57 @@ impl Exchange {
 
     /// Takes a message of the server.
     pub(crate) fn take(&self, text: &[u8]) -> Taken {
-        if too_many_values(text) {
-            return Taken::Invalid;
-        }
-        match jsonrpc::read::<Data>(text, &RULES) {
+        let read = if too_many_values(text) { Err(oversized(text)) } else { jsonrpc::read::<Data>(text, &RULES) };
+        match read {
             Ok(Message::Answer(answer)) => self.answer(answer),
             Ok(Message::Request(request)) => self.request(request),
-            Err(_) => Taken::Invalid,
+            Err(error) => self.unreadable(text, &error),
         }
     }
 
-    fn answer(&self, answer: Answer<Data>) -> Taken {
-        let id = answer.id.as_ref().and_then(|id| id.as_json().parse::<i64>().ok());
+    /// Fails the request that waits for a text which cannot be read, or refuses the request in it. Servers also print what is not a
+    /// message at all: log lines, a greeting.
+    fn unreadable(&self, text: &[u8], error: &EnvelopeError) -> Taken {
+        let reason = error.problem.to_string();
+        if !error.is_answer && error.id != Id::null() {
+            let code = if error.problem.is_syntax() { code::PARSE_ERROR } else { code::INVALID_REQUEST };
+            let refusal = Data::dict([("code", Data::from(i64::from(code))), ("message", reason.into())]);
+            return Taken::Reply(jsonrpc::error(&error.id, &refusal));
+        }
+        if (error.is_answer || is_like_answer(text))
+            && let Some(request) = self.waiting(&error.id)
+        {
+            let _ = request.answer.send(Err(self.invalid(&reason)));
+            return Taken::Answer;
+        }
+        let shown = excerpt(&String::from_utf8_lossy(&text[..text.len().min(4 * 1024)]));
+        if !shown.trim().is_empty() {
+            tracing::debug!(server = &*self.name, reason, text = shown, "ignored output that is not a message");
+            *self.strange.borrow_mut() = Some(shown);
+        }
+        Taken::Invalid(reason)
+    }
+
+    /// Returns the beginning of the last text that is not a message, as a phrase to add to an error.
+    pub(crate) fn strange(&self) -> String {
+        let strange = self.strange.borrow();
+        strange
+            .as_ref()
+            .map_or_else(String::new, |text| format!("; the last line of its output that is not a message: {text}"))
+    }
+
+    /// Takes out the request with an id. A server that could not read a request answers without its id, so the only one that waits
+    /// is meant.
+    fn waiting(&self, id: &Id) -> Option<Pending> {
         let mut pending = self.pending.borrow_mut();
-        // A server that could not read a request answers without its id.
+        let id = id.as_json().parse::<i64>().ok();
         let id = id.or_else(|| (pending.len() == 1).then(|| pending.keys().copied().next()).flatten());
-        let Some(request) = id.and_then(|id| pending.remove(&id)) else { return Taken::Quiet };
-        drop(pending);
+        pending.remove(&id?)
+    }
+
+    fn answer(&self, answer: Answer<Data>) -> Taken {
+        let id = answer.id.clone().unwrap_or_else(Id::null);
+        let Some(request) = self.waiting(&id) else { return Taken::Quiet };
         let result = match (answer.result, answer.error) {
             (_, Some(error @ Data::Dict(_))) => Err(McpError::of_answer(&self.name, &error)),
             (Some(result @ Data::Dict(_)), _) => Ok(result),
@@ -192,6 +229,22 @@ impl Exchange {
         *request.progress.latest.borrow_mut() = Some(Progress { progress, total, message });
         request.progress.arrived.notify_one();
     }
+}
+
+/// Returns the error for a text with too many values to be read.
+fn oversized(text: &[u8]) -> Box<EnvelopeError> {
+    let mut scanner = IdScanner::default();
+    scanner.feed(text);
+    let found = scanner.found(&RULES);
+    let message = "it has more than a million values".to_owned();
+    let problem = Problem::Syntax { message, line: 1, column: text.len() };
+    Box::new(EnvelopeError { id: found.id, is_answer: found.is_answer, problem })
+}
+
+/// Returns whether a text that cannot be read looks like a response, though it has no complete id and result.
+fn is_like_answer(text: &[u8]) -> bool {
+    let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+    text.trim_ascii_start().first() == Some(&b'{') && has(b"\"jsonrpc\"") && !has(b"\"method\"")
 }
 
 /// Returns the text of a request, or of a notification if it has no id.
@@ -269,8 +322,51 @@ mod tests {
         );
         assert_eq!(reply(&progress), "Quiet");
         assert_eq!(call.progress.latest.borrow().as_ref().and_then(|p| p.message.clone()).as_deref(), Some("half"));
-        for text in ["", "starting …", "[]", r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "{\"jsonrpc\""] {
-            assert_eq!(reply(text), "Invalid", "{text}");
+        exchange.leave(call.id);
+        for text in
+            ["", "starting …", "[]", r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "{\"jsonrpc\"", r#"{"level":NaN}"#]
+        {
+            assert!(reply(text).starts_with("Invalid"), "{text}");
         }
+        let refused = reply(r#"{"jsonrpc":"2.0","id":"q","method":"ping","params":{"n":NaN}}"#);
+        assert!(refused.starts_with(r#"{"jsonrpc":"2.0","id":"q","error":{"code":-32700,"#), "{refused}");
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_read_fails_its_request_at_once() {
+        let (_, exchange) = exchange();
+        let many = format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"a":[{}0]}}}}"#, "0,".repeat(1_000_000));
+        for (text, reason) in [
+            (&br#"{"jsonrpc":"2.0","id":ID,"result":{"n":NaN}}"#[..], "expected value at column"),
+            (b"{\"jsonrpc\":\"2.0\",\"result\":{\"t\":\"\xff\"},\"id\":ID}", "invalid UTF-8 at byte"),
+            (br#"{"jsonrpc":"2.0","id":ID,"result":{"t":"cut"#, "EOF while parsing"),
+            (br#"{"id":ID,"result":{}}"#, "`jsonrpc` is missing"),
+            (many.as_bytes(), "more than a million values"),
+        ] {
+            let (mut other, mut entered) = (exchange.enter(), exchange.enter());
+            let text = replaced(text, entered.id);
+            assert!(matches!(exchange.take(&text), Taken::Answer), "{reason}");
+            let error = entered.answer.try_recv().unwrap().unwrap_err();
+            assert!(error.kind == McpErrorKind::Protocol && error.message.contains(reason), "{}", error.message);
+            assert!(other.answer.try_recv().is_err(), "another request still waits");
+            exchange.leave(other.id);
+        }
+        // Without an id, it is the only request that waits.
+        let mut entered = exchange.enter();
+        assert!(matches!(exchange.take(b"{\"jsonrpc\":\"2.0\",\"i"), Taken::Answer));
+        assert!(entered.answer.try_recv().unwrap().is_err());
+        // A log line is not an answer.
+        let mut entered = exchange.enter();
+        assert!(matches!(exchange.take(b"{\"level\":\"info\",\"n\":NaN}"), Taken::Invalid(_)));
+        assert!(entered.answer.try_recv().is_err() && exchange.strange().contains("level"));
+        let half = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"t":"x\ud83d"}}}}"#, entered.id);
+        assert!(matches!(exchange.take(half.as_bytes()), Taken::Answer));
+        assert_eq!(entered.answer.try_recv().unwrap().unwrap().get("t").as_str(), Some("x\u{fffd}"));
+    }
+
+    /// Returns a text with an id for `ID`.
+    fn replaced(text: &[u8], id: i64) -> Vec<u8> {
+        let at = memchr::memmem::find(text, b"ID").unwrap();
+        [&text[..at], id.to_string().as_bytes(), &text[at + 2..]].concat()
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use providers::web::{Method, Opened, Question, Web};
+use providers::web::{FailureKind, Method, Opened, Question, ResponseEvents, Web};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::sleep;
@@ -34,6 +34,8 @@ const MAX_TOKENS: usize = 2;
 const SILENCE: Duration = Duration::from_secs(3600);
 /// The first and the longest pause before a stream of notifications is opened again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+/// The pause before a stream is resumed, unless the server names one, and the shortest one.
+const RESUME: (Duration, Duration) = (Duration::from_secs(1), Duration::from_millis(10));
 /// The largest body of an error that is read.
 const MAX_ERROR: usize = 64 << 10;
 /// The number of messages without an answer that wait to be sent.
@@ -48,6 +50,37 @@ struct HttpShared {
     /// The version, once it is known.
     version: RefCell<Option<Arc<str>>>,
     end: EndState,
+}
+
+/// The place in a stream that may be resumed.
+#[derive(Default)]
+struct StreamPlace {
+    /// The id of the last event that has one.
+    last_id: Option<String>,
+    /// The pause that the server asks for.
+    retry: Option<Duration>,
+}
+
+impl StreamPlace {
+    /// Notes how far a stream has come. A resumed stream may end before an event with an id.
+    fn note(&mut self, events: &ResponseEvents) {
+        if let Some(id) = events.last_id() {
+            self.last_id = Some(id.to_owned());
+        }
+        self.retry = events.retry().or(self.retry);
+    }
+
+    fn headers(&self) -> Vec<(String, String)> {
+        self.last_id.iter().map(|id| ("last-event-id".to_owned(), id.clone())).collect()
+    }
+}
+
+/// The end of a response.
+enum ResponseEnd {
+    /// The answer has come.
+    Answered(Answered),
+    /// The stream ended or broke off before the answer.
+    Early(McpError),
 }
 
 /// The connection to a URL. Nothing is open while no request is under way, except a stream of notifications.
@@ -86,7 +119,8 @@ impl HttpLink {
         *self.shared.version.borrow_mut() = Some(version.clone());
     }
 
-    /// Sends a request and reads its response up to the answer.
+    /// Sends a request and reads its response up to the answer. If the stream of the response ends before, after an event with an
+    /// id, it is resumed as often as needed; the request is not sent again.
     pub(crate) async fn exchange(
         &self,
         text: String,
@@ -94,28 +128,75 @@ impl HttpLink {
         mut entered: Entered,
         timeout_ms: u64,
     ) -> Answered {
-        let opened = self.shared.post(text, headers, timeout_ms).await?;
-        let is_stream = opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let mut opened = self.shared.post(text, headers, timeout_ms).await?;
         if let Some(session) = opened.header("mcp-session-id") {
             *self.shared.session.borrow_mut() = Some(session);
         }
-        if is_stream {
-            let mut events = opened.events(Duration::from_millis(timeout_ms), MAX_MESSAGE);
-            loop {
-                if let Ok(answer) = entered.answer.try_recv() {
-                    return answer;
-                }
-                let event = events.next().await.map_err(|failure| self.shared.failed(&failure))?;
-                let Some(event) = event else { break };
-                self.take(event.as_bytes());
+        let mut place = StreamPlace::default();
+        loop {
+            match self.read_answer(opened, &mut entered, &mut place, timeout_ms).await? {
+                ResponseEnd::Answered(answer) => return answer,
+                ResponseEnd::Early(error) if place.last_id.is_none() => return Err(error),
+                ResponseEnd::Early(_) => opened = self.resume(&place, timeout_ms).await?,
             }
-        } else {
-            let body = opened.body(MAX_MESSAGE).await.map_err(|failure| self.shared.failed(&failure))?;
-            self.take(&body);
         }
-        entered.answer.try_recv().unwrap_or_else(|_| {
-            Err(self.shared.exchange.invalid("the response ended without an answer to the request"))
-        })
+    }
+
+    /// Reads a response up to the answer.
+    async fn read_answer(
+        &self,
+        opened: Opened,
+        entered: &mut Entered,
+        place: &mut StreamPlace,
+        timeout_ms: u64,
+    ) -> Result<ResponseEnd, McpError> {
+        let early = || self.shared.exchange.invalid("the response ended without an answer to the request");
+        if !is_stream(&opened) {
+            let body = opened.body(MAX_MESSAGE).await.map_err(|failure| self.shared.failed(&failure))?;
+            self.take(&body)?;
+            return Ok(match entered.answer.try_recv() {
+                Ok(answer) => ResponseEnd::Answered(answer),
+                Err(_) => ResponseEnd::Early(early()),
+            });
+        }
+        let mut events = opened.events(Duration::from_millis(timeout_ms), MAX_MESSAGE);
+        loop {
+            if let Ok(answer) = entered.answer.try_recv() {
+                return Ok(ResponseEnd::Answered(answer));
+            }
+            let event = events.next().await;
+            place.note(&events);
+            match event {
+                Ok(Some(event)) => self.take(event.as_bytes())?,
+                Ok(None) => return Ok(ResponseEnd::Early(early())),
+                Err(failure) if failure.kind == FailureKind::Connection => {
+                    return Ok(ResponseEnd::Early(self.shared.failed(&failure)));
+                }
+                Err(failure) => return Err(self.shared.failed(&failure)),
+            }
+        }
+    }
+
+    /// Opens a stream again after its last event, once the pause that the server asks for is over. The caller limits the time.
+    async fn resume(&self, place: &StreamPlace, timeout_ms: u64) -> Result<Opened, McpError> {
+        loop {
+            sleep(place.retry.unwrap_or(RESUME.0).max(RESUME.1)).await;
+            let question = self.shared.question(Method::Get, String::new(), place.headers(), timeout_ms);
+            match self.shared.open(&question).await {
+                Ok(opened) => match opened.status() {
+                    200..=299 => return Ok(opened),
+                    // The server may work again later.
+                    408 | 429 | 500..=599 => {}
+                    status => {
+                        let why =
+                            "the response ended without an answer to the request, and its stream cannot be resumed";
+                        return Err(self.shared.exchange.invalid(&format!("{why} (HTTP status {status})")));
+                    }
+                },
+                Err(error) if matches!(error.kind, McpErrorKind::Connection | McpErrorKind::Timeout) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Sends a message that has no answer.
@@ -128,19 +209,28 @@ impl HttpLink {
         self.shared.post(text, Vec::new(), 10_000).await.map(drop)
     }
 
-    fn take(&self, message: &[u8]) {
-        if let Taken::Reply(text) = self.shared.exchange.take(message) {
-            self.send(text);
+    /// Takes a message in the response to a request.
+    fn take(&self, message: &[u8]) -> Result<(), McpError> {
+        match self.shared.exchange.take(message) {
+            Taken::Reply(text) => self.send(text),
+            // It belongs to this request alone.
+            Taken::Invalid(reason) if !message.trim_ascii().is_empty() => {
+                let said = excerpt(String::from_utf8_lossy(&message[..message.len().min(1024)]).trim());
+                return Err(self.shared.exchange.invalid(&format!("{reason}: {said}")));
+            }
+            Taken::Answer | Taken::Quiet | Taken::Invalid(_) => {}
         }
+        Ok(())
     }
 
     /// Follows the notifications of a session, which come on a stream of their own. Not every server has one.
     pub(crate) fn listen(&self) {
         let (shared, replies) = (self.shared.clone(), self.outgoing.clone());
         let task = spawn_local(async move {
-            let mut pause = REOPEN.0;
-            while let Some(()) = shared.follow(Method::Get, String::new(), Vec::new(), &replies).await {
-                sleep(pause).await;
+            let (mut pause, mut place) = (REOPEN.0, StreamPlace::default());
+            while let Some(()) = shared.follow(Method::Get, String::new(), place.headers(), &replies, &mut place).await
+            {
+                sleep(place.retry.map_or(pause, |retry| retry.max(RESUME.1))).await;
                 pause = (pause * 2).min(REOPEN.1);
             }
         });
@@ -151,8 +241,9 @@ impl HttpLink {
     pub(crate) fn listen_by(&self, text: String, headers: Vec<(String, String)>) {
         let (shared, replies) = (self.shared.clone(), self.outgoing.clone());
         let task = spawn_local(async move {
-            let mut pause = REOPEN.0;
-            while let Some(()) = shared.follow(Method::Post, text.clone(), headers.clone(), &replies).await {
+            let (mut pause, mut place) = (REOPEN.0, StreamPlace::default());
+            while let Some(()) = shared.follow(Method::Post, text.clone(), headers.clone(), &replies, &mut place).await
+            {
                 sleep(pause).await;
                 pause = (pause * 2).min(REOPEN.1);
             }
@@ -173,6 +264,11 @@ impl Drop for HttpLink {
     fn drop(&mut self) {
         self.tasks.borrow().iter().for_each(AbortHandle::abort);
     }
+}
+
+/// Returns whether the body of a response is a stream of events.
+fn is_stream(opened: &Opened) -> bool {
+    opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
 impl HttpShared {
@@ -238,6 +334,7 @@ impl HttpShared {
         text: String,
         more: Vec<(String, String)>,
         replies: &mpsc::Sender<String>,
+        place: &mut StreamPlace,
     ) -> Option<()> {
         let question = self.question(method, text, more, 30_000);
         let opened = match self.open(&question).await {
@@ -246,16 +343,20 @@ impl HttpShared {
             Err(error) if error.status.is_some() => return None,
             Err(_) => return Some(()),
         };
-        let is_stream = opened.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
-        if !is_stream || opened.status() != 200 {
+        if !is_stream(&opened) || opened.status() != 200 {
             return None;
         }
         let mut events = opened.events(SILENCE, MAX_MESSAGE);
         while let Ok(Some(event)) = events.next().await {
-            if let Taken::Reply(text) = self.exchange.take(event.as_bytes()) {
-                let _ = replies.try_send(text);
+            match self.exchange.take(event.as_bytes()) {
+                Taken::Reply(text) => drop(replies.try_send(text)),
+                Taken::Invalid(reason) => {
+                    tracing::warn!(server = &*self.exchange.name, reason, "invalid event of an MCP server");
+                }
+                Taken::Answer | Taken::Quiet => {}
             }
         }
+        place.note(&events);
         Some(())
     }
 

@@ -21,6 +21,7 @@ mod headers;
 mod http;
 mod lines;
 mod observer;
+mod pages;
 mod restart;
 mod stderr;
 mod stdio;

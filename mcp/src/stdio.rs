@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::error::{McpError, McpErrorKind, excerpt};
+use crate::error::{McpError, McpErrorKind};
 use crate::exchange::{Answered, Entered, Exchange, Taken};
 use crate::lines::{Line, next_line};
 use crate::stderr::StderrTail;
@@ -180,20 +180,17 @@ impl StdioReader {
         let mut reader = BufReader::with_capacity(16 << 10, stdout);
         let mut line = Vec::new();
         let (mut unasked, mut since) = (0, Instant::now());
-        let mut strange = None;
         loop {
             match next_line(&mut reader, &mut line, MAX_MESSAGE).await {
                 Line::Whole => {}
                 Line::TooLong => return self.too_long(),
-                Line::End => return self.ended(strange).await,
+                Line::End => return self.ended().await,
             }
             match self.exchange.take(&line) {
                 Taken::Answer => continue,
-                Taken::Quiet => {}
-                Taken::Reply(text) => drop(self.replies.try_send(text)),
                 // Servers print what they should not: log lines, a greeting.
-                Taken::Invalid if line.trim_ascii().is_empty() => {}
-                Taken::Invalid => strange = Some(excerpt(&String::from_utf8_lossy(&line))),
+                Taken::Quiet | Taken::Invalid(_) => {}
+                Taken::Reply(text) => drop(self.replies.try_send(text)),
             }
             // A large message must not keep its memory.
             if line.capacity() > 1 << 20 {
@@ -219,7 +216,7 @@ impl StdioReader {
     }
 
     /// Reports the end: the exit code, the last lines of standard error, and output that was not a message.
-    async fn ended(self, strange: Option<String>) {
+    async fn ended(self) {
         let process = self.process.borrow_mut().take();
         let code = match process {
             Some(mut process) => timeout(LAST_WORDS, process.wait()).await.ok().and_then(Result::ok),
@@ -232,9 +229,7 @@ impl StdioReader {
             Some(code) => format!("MCP server `{name}` ended with exit code {code}"),
             None => format!("MCP server `{name}` closed its output and was stopped"),
         };
-        if let Some(strange) = strange {
-            message.push_str(&format!("; the last line of its output that is not a message: {strange}"));
-        }
+        message.push_str(&self.exchange.strange());
         let error = McpError { stderr: self.tail.text(), ..McpError::new(McpErrorKind::Ended, message) };
         self.end.set(error, &self.exchange);
     }

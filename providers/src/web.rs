@@ -77,6 +77,8 @@ pub enum FailureKind {
     Timeout,
     /// The body exceeds 32 MiB.
     TooLarge,
+    /// An event is not UTF-8.
+    NotText,
 }
 
 /// The reason why there is no answer.

@@ -19,6 +19,7 @@ use lang::diagnostic::Severity;
 use lang::diagnostic::code::{Code, CodeRef};
 use lang::vm::RunCode;
 use providers::fact::FactCode;
+use providers::model::ToolCode;
 use runtime::budget::BudgetCode;
 use runtime::codes::{Code as CoreRow, CodeRef as CoreCode};
 use runtime::event_log::LogCode;
@@ -27,7 +28,8 @@ use std::ptr;
 use std::sync::OnceLock;
 
 /// The tables of the core, and of the crates that know only it.
-static CORE: &[&[CoreRow]] = &[ReminderCode::rows(), LogCode::rows(), BudgetCode::rows(), FactCode::rows()];
+static CORE: &[&[CoreRow]] =
+    &[ReminderCode::rows(), LogCode::rows(), BudgetCode::rows(), FactCode::rows(), ToolCode::rows()];
 
 /// Returns the codes of all crates, sorted.
 #[must_use]

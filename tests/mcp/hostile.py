@@ -90,6 +90,18 @@ def call(id, params):
     if MODE == "wrong-result":
         send({"id": id, "result": [1]})
         return None
+    if MODE in ("nan", "not-text", "cut", "half"):
+        line = {
+            "nan": '{"jsonrpc": "2.0", "id": %d, "result": {"structuredContent": {"n": NaN}}}',
+            "not-text": '{"jsonrpc": "2.0", "id": %d, "result": {"content": [{"type": "text", "text": "\xff"}]}}',
+            "cut": '{"jsonrpc": "2.0", "id": %d, "result": {"content": [',
+            "half": '{"jsonrpc": "2.0", "id": %d, "result": {"structuredContent": {"n": 123456789012345678901234567890},'
+            ' "content": [{"type": "text", "text": "half \\ud83d 123456789012345678901234567890"}]}}',
+        }[MODE]
+        sys.stdout.flush()
+        sys.stdout.buffer.write((line % id).encode("latin-1") + b"\n")
+        sys.stdout.flush()
+        return None
     if MODE == "error":
         send({"id": id, "error": {"code": -32000, "message": "out of paper", "data": {"tray": 2}}})
         return None

@@ -128,6 +128,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-MCP-114", "needs a folder that cannot be written; in `mcp`"),
     ("HARN-MCP-115", "needs a server; in `mcp`"),
     ("HARN-MCP-116", "needs a server; in `mcp`"),
+    ("HARN-MCP-117", "needs a server; in `mcp`"),
     ("HARN-MCP-201", "needs an address that is taken; in `mcp`"),
     ("HARN-MCP-202", "needs a server; in `mcp`"),
     ("HARN-MCP-203", "needs a server; in `mcp`"),

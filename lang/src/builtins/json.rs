@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 
 crate::builtins! { "" =>
-    /// The value that a JSON text stands for.
+    /// The value that a JSON text stands for. An integer of more than 64 bits is a string of its digits.
     plain "json_parse(text: string) -> any" json_parse;
     /// The JSON text of a value, keys in order.
     plain "json_stringify(value: any) -> string" json_stringify;
@@ -20,17 +20,18 @@ crate::builtins! { "" =>
 /// Levels of nesting that are written: deeper values come from a mistake, and writing recurses.
 const DEPTH: u32 = 512;
 
-/// A value from JSON text.
+/// A value from JSON text. Half of a character is U+FFFD, an integer that does not fit the language a text.
 ///
 /// # Errors
 /// Raises an error with line and column if the text is not valid JSON.
 pub fn parse_json(text: &str) -> Result<Value, Box<Raise>> {
     let keys = Keys { slots: RefCell::new([const { None }; 64]) };
-    let mut reader = serde_json::Deserializer::from_str(text);
-    JsonReader { keys: &keys }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|e| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
+    let read = |text: &str| {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let value = JsonReader { keys: &keys }.deserialize(&mut reader)?;
+        reader.end().map(|()| value)
+    };
+    json::read_with(text, read).map_err(|e| Raise::error(RunCode::Value, format!("invalid JSON: {e}")))
 }
 
 /// Keys that were read, for the records of a list share theirs: the last one of each length and first letter.
@@ -84,9 +85,9 @@ impl<'de> Visitor<'de> for JsonReader<'_> {
         Ok(Value::Int(i))
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "an int too large for the language is a float")]
+    /// An integer that is too large for the language is the text of its digits: a float would be another number.
     fn visit_u64<E>(self, u: u64) -> Result<Value, E> {
-        Ok(i64::try_from(u).map_or(Value::Float(u as f64), Value::Int))
+        Ok(i64::try_from(u).map_or_else(|_| Value::from(u.to_string()), Value::Int))
     }
 
     fn visit_f64<E>(self, f: f64) -> Result<Value, E> {

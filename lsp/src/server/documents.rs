@@ -1,14 +1,15 @@
 //! The notifications about documents, files and folders.
 
 use super::Server;
+use super::cut_texts::{self, CutTexts};
 use crate::error::LspError;
-use crate::workspace::path_of;
+use crate::workspace::{TextChange, path_of};
 use lsp_types::notification as of;
 use lsp_types::notification::Notification;
 use lsp_types::request::{InlayHintRefreshRequest, RegisterCapability};
 use lsp_types::{
-    DidChangeWatchedFilesRegistrationOptions, FileChangeType, FileSystemWatcher, GlobPattern, Registration,
-    RegistrationParams,
+    DidChangeWatchedFilesRegistrationOptions, FileChangeType, FileSystemWatcher, GlobPattern, MessageType,
+    Registration, RegistrationParams, ShowMessageParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,13 +20,18 @@ const WATCHED: [&str; 2] = ["**/*.{harn,rhai}", "**/harn.toml"];
 
 impl Server {
     /// Handles a notification. One that is invalid changes nothing; it cannot be answered, so it is logged.
-    pub(super) fn notified(&mut self, method: &str, params: Value) -> io::Result<()> {
+    pub(super) fn notified(&mut self, method: &str, mut params: Value) -> io::Result<()> {
         if method == of::Initialized::METHOD {
             return self.watch_files();
         }
         let before = self.client.preferences().hints;
-        if let Err(error) = self.apply(method, params) {
+        let units = cut_texts::take(&mut params);
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str).map(str::to_owned);
+        if let Err(error) = self.apply(method, params, units) {
             tracing::warn!(method, problem = error.message(), "invalid notification");
+            if method == of::DidChangeTextDocument::METHOD {
+                self.lose(uri.as_deref())?;
+            }
         }
         if self.client.preferences().hints != before && self.client.refreshes_hints() {
             self.outbox.request::<InlayHintRefreshRequest>(&())?;
@@ -33,7 +39,16 @@ impl Server {
         Ok(())
     }
 
-    fn apply(&mut self, method: &str, params: Value) -> Result<(), LspError> {
+    /// Stops to answer about documents of which an edit cannot be read, and tells the user.
+    pub(super) fn lose(&mut self, uri: Option<&str>) -> io::Result<()> {
+        for uri in self.workspace.lose(uri) {
+            let message = format!("{}: {}", uri.as_str(), LspError::lost().message());
+            self.outbox.notify::<of::ShowMessage>(&ShowMessageParams { typ: MessageType::WARNING, message })?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, method: &str, params: Value, mut units: CutTexts) -> Result<(), LspError> {
         match method {
             of::DidOpenTextDocument::METHOD => {
                 let document = read::<of::DidOpenTextDocument>(params)?.text_document;
@@ -43,7 +58,9 @@ impl Server {
             of::DidChangeTextDocument::METHOD => {
                 let params = read::<of::DidChangeTextDocument>(params)?;
                 let document = params.text_document;
-                let id = self.workspace.edit(&document.uri, document.version, params.content_changes)?;
+                let changes = params.content_changes.into_iter().enumerate();
+                let changes = changes.map(|(i, change)| TextChange::new(change, units.remove(&i).unwrap_or_default()));
+                let id = self.workspace.edit(&document.uri, document.version, changes.collect())?;
                 self.publisher.edited(id);
             }
             of::DidCloseTextDocument::METHOD => {

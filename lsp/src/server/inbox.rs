@@ -3,6 +3,7 @@
 //! A thread reads them. Before each is handled, those that have arrived are taken from the thread, so that a request can be found
 //! to be cancelled or outdated.
 
+use super::cut_texts::LostEdit;
 use super::received;
 use crate::error::LspError;
 use crate::frame;
@@ -24,7 +25,7 @@ pub(super) enum Received {
     /// A message.
     Message(Message<Value>),
     /// Something else, with the id to answer to.
-    Invalid { id: Option<Id>, error: LspError },
+    Invalid { id: Option<Id>, error: LspError, edit: Option<LostEdit> },
     /// The end of the stream.
     End,
     /// The stream cannot be read.

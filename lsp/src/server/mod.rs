@@ -4,6 +4,7 @@
 //! - [`lifecycle`]: `initialize`, `shutdown`, and the capabilities. [`documents`]: the notifications about documents and files.
 //! - [`publish`]: the diagnostics that the server sends without being asked.
 
+mod cut_texts;
 mod documents;
 mod inbox;
 mod lifecycle;
@@ -100,8 +101,11 @@ impl Server {
                 Ok(Next::Continue)
             }
             Some(Received::Message(message)) => self.handle(message),
-            Some(Received::Invalid { id, error }) => {
+            Some(Received::Invalid { id, error, edit }) => {
                 tracing::warn!(problem = error.message(), "invalid message");
+                if let Some(edit) = edit {
+                    self.lose(edit.uri.as_deref())?;
+                }
                 if let Some(id) = id {
                     self.outbox.error(&id, &error)?;
                 }
@@ -163,6 +167,11 @@ impl Server {
         if is_outdated(feature, &params, &self.inbox) {
             return Err(LspError::content_modified());
         }
+        let uri = params.pointer("/textDocument/uri").and_then(Value::as_str);
+        // A rename edits any document.
+        if uri.is_some() && self.workspace.concerns_lost(uri.filter(|_| method != "textDocument/rename")) {
+            return Err(LspError::lost());
+        }
         let snapshot = Snapshot::new(&self.workspace, &self.client);
         // A mistake in one feature must not end the session.
         let answered = catch_unwind(AssertUnwindSafe(|| (feature.answer)(&snapshot, params)));
@@ -188,15 +197,20 @@ fn received(frame: frame::Frame) -> Received {
     match frame {
         frame::Frame::End => Received::End,
         frame::Frame::TooLarge { bytes } => {
-            Received::Invalid { id: null(), error: LspError::too_large(bytes, frame::LARGEST) }
+            Received::Invalid { id: null(), error: LspError::too_large(bytes, frame::LARGEST), edit: None }
         }
         frame::Frame::Body(body) => match jsonrpc::read::<Value>(&body, &RULES) {
-            Ok(message) => Received::Message(message),
+            Ok(mut message) => {
+                if let Message::Request(Request { id: None, params: Some(params), .. }) = &mut message {
+                    cut_texts::keep(params, &body);
+                }
+                Received::Message(message)
+            }
             Err(problem) => {
                 let error = LspError::envelope(&problem.problem);
                 // Two peers that answer invalid responses would never stop.
                 let id = if problem.is_answer { None } else { Some(problem.id) };
-                Received::Invalid { id, error }
+                Received::Invalid { id, error, edit: cut_texts::LostEdit::of(&body) }
             }
         },
     }

@@ -101,7 +101,7 @@ impl Server {
     }
 
     fn publish_of(&mut self, id: FileId) -> io::Result<()> {
-        if self.client.pulls_diagnostics() || !self.workspace.is_open(id) {
+        if self.client.pulls_diagnostics() || !self.workspace.is_open(id) || self.workspace.is_lost(id) {
             return Ok(());
         }
         let analysed = catch_unwind(AssertUnwindSafe(|| {

@@ -6,11 +6,11 @@ use super::location::Location;
 use super::settings::ProjectSettings;
 use super::source_named;
 use super::surface::Surface;
-use super::text::{Encoding, LinedText};
+use super::text::{Encoding, LinedText, TextChange};
 use lang::ast::Name;
 use lang::module::imported_paths;
 use lang::parse::{Parsed, parse};
-use lsp_types::{TextDocumentContentChangeEvent, Uri};
+use lsp_types::Uri;
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
@@ -108,7 +108,7 @@ impl FileState {
         self.set_text(Some(LinedText::new(source_named(&self.name, text), encoding)));
     }
 
-    pub(super) fn edit(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
+    pub(super) fn edit(&mut self, version: i32, changes: Vec<TextChange>) {
         self.holder = Holder::Editor { version };
         let changed = self.text.as_ref().map(|text| text.changed(changes));
         self.set_text(changed);

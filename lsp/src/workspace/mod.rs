@@ -25,7 +25,7 @@ pub(crate) use imports::ImportLink;
 pub(crate) use location::path_of;
 pub(crate) use preferences::Preferences;
 pub(crate) use snapshot::{ClientSupport, Snapshot};
-pub(crate) use text::{Encoding, LinedText};
+pub(crate) use text::{Encoding, LinedText, TextChange};
 
 use crate::error::LspError;
 use analysis::Inputs;
@@ -37,12 +37,13 @@ use lang::module::{FileId, imported_paths};
 use lang::parse::{Parsed, parse};
 use lang::source::{Source, SourceRef};
 use location::Location;
-use lsp_types::{SemanticToken, TextDocumentContentChangeEvent, Uri};
+use lsp_types::{SemanticToken, Uri};
 use settings::ProjectSettings;
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::str::FromStr as _;
 use surface::Surface;
 
 /// The bytes of closed files whose trees are kept. More are read again when they are needed.
@@ -64,6 +65,8 @@ pub(crate) struct Workspace {
     made: Cell<u64>,
     /// The tokens that the client has of each document.
     tokens: RefCell<HashMap<FileId, SentTokens>>,
+    /// The open documents of which an edit could not be read.
+    lost: RefCell<BTreeSet<FileId>>,
 }
 
 impl Default for Workspace {
@@ -84,6 +87,7 @@ impl Workspace {
             discovered: RefCell::default(),
             made: Cell::new(0),
             tokens: RefCell::default(),
+            lost: RefCell::default(),
         }
     }
 
@@ -111,6 +115,7 @@ impl Workspace {
             file.open(language, version, text, self.encoding);
         }
         drop(files);
+        self.lost.borrow_mut().remove(&id);
         self.changed();
         id
     }
@@ -119,18 +124,44 @@ impl Workspace {
     ///
     /// # Errors
     /// The document is not open.
-    pub(crate) fn edit(
-        &self,
-        uri: &Uri,
-        version: i32,
-        changes: Vec<TextDocumentContentChangeEvent>,
-    ) -> Result<FileId, LspError> {
+    pub(crate) fn edit(&self, uri: &Uri, version: i32, mut changes: Vec<TextChange>) -> Result<FileId, LspError> {
         let id = self.open_file(uri)?;
+        if self.lost.borrow().contains(&id) {
+            // Only a whole text says again what the editor holds.
+            let Some(whole) = changes.iter().rposition(TextChange::is_whole) else { return Ok(id) };
+            changes.drain(..whole);
+            self.lost.borrow_mut().remove(&id);
+        }
         if let Some(file) = self.files.borrow_mut().get_mut(id as usize) {
             file.edit(version, changes);
         }
         self.changed();
         Ok(id)
+    }
+
+    /// Notes that an edit of a document could not be read: its text is not that of the editor any more. `None` means that of any open
+    /// document. Returns those that were not noted before.
+    pub(crate) fn lose(&self, uri: Option<&str>) -> Vec<Uri> {
+        let named = uri.and_then(|uri| self.open_file(&Uri::from_str(uri).ok()?).ok());
+        let ids = if uri.is_some() { Vec::from_iter(named) } else { self.open_files() };
+        let new: Vec<FileId> = ids.into_iter().filter(|id| self.lost.borrow_mut().insert(*id)).collect();
+        let files = self.files.borrow();
+        new.into_iter().filter_map(|id| files.get(id as usize)).map(|file| file.uri.clone()).collect()
+    }
+
+    /// Returns whether the text of an open document is not that of the editor.
+    pub(crate) fn is_lost(&self, id: FileId) -> bool {
+        self.lost.borrow().contains(&id)
+    }
+
+    /// Returns whether that is so for a document, or for any if none is named.
+    pub(crate) fn concerns_lost(&self, uri: Option<&str>) -> bool {
+        let lost = self.lost.borrow();
+        if lost.is_empty() {
+            return false;
+        }
+        let Some(uri) = uri.and_then(|uri| Uri::from_str(uri).ok()) else { return true };
+        self.open_file(&uri).is_ok_and(|id| lost.contains(&id))
     }
 
     /// Closes a document: the file on disk counts again.
@@ -143,6 +174,7 @@ impl Workspace {
             file.close();
         }
         self.tokens.borrow_mut().remove(&id);
+        self.lost.borrow_mut().remove(&id);
         self.changed();
         Ok(id)
     }

@@ -2,6 +2,7 @@
 
 use lang::source::{Source, SourceRef, Span};
 use lsp_types::{Position, PositionEncodingKind, Range, TextDocumentContentChangeEvent};
+use std::collections::BTreeMap;
 
 /// The unit in which a client counts the columns of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,13 +61,49 @@ pub(crate) struct LinedText {
     /// Starts of all lines; the first is 0.
     starts: Vec<u32>,
     encoding: Encoding,
+    /// The code units of halves of characters, by the byte offsets of the U+FFFD in their place. An editor in UTF-16 may hold such
+    /// a half between two edits.
+    halves: BTreeMap<u32, u16>,
+}
+
+/// A change of a text.
+#[derive(Debug)]
+pub(crate) struct TextChange {
+    /// The range that is replaced; `None` for the whole text.
+    range: Option<Range>,
+    text: String,
+    /// The code units of the text if it has halves of characters; else empty.
+    units: Vec<u16>,
+}
+
+impl TextChange {
+    pub(crate) fn new(change: TextDocumentContentChangeEvent, units: Vec<u16>) -> Self {
+        Self { range: change.range, text: change.text, units }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.range.is_none()
+    }
+
+    fn units(&self) -> Vec<u16> {
+        if self.units.is_empty() { self.text.encode_utf16().collect() } else { self.units.clone() }
+    }
+}
+
+/// An end of a range.
+#[derive(Clone, Copy)]
+struct Edge {
+    /// The offset of the character at the position.
+    offset: u32,
+    /// The character, if the position is between its halves.
+    inside: Option<char>,
 }
 
 impl LinedText {
     pub(crate) fn new(source: SourceRef, encoding: Encoding) -> Self {
         let mut starts = vec![0];
         push_starts(source.text(), 0, &mut starts);
-        Self { source, starts, encoding }
+        Self { source, starts, encoding, halves: BTreeMap::new() }
     }
 
     pub(crate) fn source(&self) -> &SourceRef {
@@ -151,16 +188,82 @@ impl LinedText {
     }
 
     /// Returns the text after some changes, which are made one after the other. Ranges outside of the text are cut off.
-    pub(crate) fn changed(&self, changes: Vec<TextDocumentContentChangeEvent>) -> Self {
+    pub(crate) fn changed(&self, changes: Vec<TextChange>) -> Self {
         let mut current: Option<Self> = None;
         for change in changes {
             let before = current.as_ref().unwrap_or(self);
             current = Some(match change.range {
-                None => before.with_text(change.text),
-                Some(range) => before.spliced(before.nearest_span(range), &change.text),
+                None if change.units.is_empty() => before.with_text(change.text),
+                None => before.with_text(String::new()).spliced_units(Edge::at(0), Edge::at(0), change.units()),
+                Some(range) => before.replaced(range, &change),
             });
         }
         current.unwrap_or_else(|| self.with_text(self.text().to_owned()))
+    }
+
+    fn replaced(&self, range: Range, change: &TextChange) -> Self {
+        if self.encoding == Encoding::Utf16 || !change.units.is_empty() || !self.halves.is_empty() {
+            let (mut start, mut end) = (self.edge(range.start), self.edge(range.end));
+            if (range.end.line, range.end.character) < (range.start.line, range.start.character) {
+                std::mem::swap(&mut start, &mut end);
+            }
+            let has_half = start.inside.is_some() || end.inside.is_some() || !change.units.is_empty();
+            if has_half || !self.halves.is_empty() {
+                return self.spliced_units(start, end, change.units());
+            }
+        }
+        self.spliced(self.nearest_span(range), &change.text)
+    }
+
+    /// Returns the end of a range at a position.
+    fn edge(&self, position: Position) -> Edge {
+        let offset = self.nearest_offset(position);
+        let next = self.text()[offset as usize..].chars().next();
+        let is_inside = |c: &char| {
+            self.encoding == Encoding::Utf16
+                && c.len_utf16() == 2
+                && self.position(offset).character < position.character
+        };
+        Edge { offset, inside: next.filter(is_inside) }
+    }
+
+    /// Replaces code units: a range may end between the halves of a character, and a half may find its other one.
+    fn spliced_units(&self, start: Edge, end: Edge, new: Vec<u16>) -> Self {
+        let (mut from, mut to) = (start.offset, end.offset);
+        let mut units = Vec::with_capacity(new.len() + 2);
+        let half_before =
+            from.checked_sub(offset32(REPLACEMENT.len())).and_then(|at| Some((at, *self.halves.get(&at)?)));
+        match (start.inside, half_before) {
+            (Some(split), _) => units.push(split.encode_utf16(&mut [0; 2])[0]),
+            (None, Some((at, half))) => {
+                from = at;
+                units.push(half);
+            }
+            (None, None) => {}
+        }
+        units.extend(new);
+        match (end.inside, self.halves.get(&to)) {
+            (Some(split), _) => {
+                to += offset32(split.len_utf8());
+                units.push(split.encode_utf16(&mut [0; 2])[1]);
+            }
+            (None, Some(half)) => {
+                to += offset32(REPLACEMENT.len());
+                units.push(*half);
+            }
+            (None, None) => {}
+        }
+        let mut text = String::new();
+        let mut halves: BTreeMap<u32, u16> = self.halves.range(..from).map(|(at, half)| (*at, *half)).collect();
+        for decoded in char::decode_utf16(units) {
+            if let Err(unpaired) = &decoded {
+                halves.insert(from + offset32(text.len()), unpaired.unpaired_surrogate());
+            }
+            text.push(decoded.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        let moved = |at: u32| at - to + from + offset32(text.len());
+        halves.extend(self.halves.range(to..).map(|(at, half)| (moved(*at), *half)));
+        Self { halves, ..self.spliced(Span::new(from, to.max(from)), &text) }
     }
 
     fn with_text(&self, text: String) -> Self {
@@ -176,7 +279,16 @@ impl LinedText {
         let mut starts = self.starts[..=first].to_vec();
         let from = starts[first] as usize;
         push_starts(&text[from..], from, &mut starts);
-        Self { source: Source::new(self.source.name(), text), starts, encoding: self.encoding }
+        Self { source: Source::new(self.source.name(), text), starts, encoding: self.encoding, halves: BTreeMap::new() }
+    }
+}
+
+/// The text in place of half of a character.
+const REPLACEMENT: &str = "\u{fffd}";
+
+impl Edge {
+    fn at(offset: u32) -> Self {
+        Self { offset, inside: None }
     }
 }
 
@@ -198,9 +310,32 @@ mod tests {
         LinedText::new(Source::new("t", text), encoding)
     }
 
-    fn change(start: (u32, u32), end: (u32, u32), text: &str) -> TextDocumentContentChangeEvent {
+    fn change(start: (u32, u32), end: (u32, u32), text: &str) -> TextChange {
         let range = Range::new(Position::new(start.0, start.1), Position::new(end.0, end.1));
-        TextDocumentContentChangeEvent { range: Some(range), range_length: None, text: text.to_owned() }
+        TextChange { range: Some(range), text: text.to_owned(), units: Vec::new() }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn edits_of_code_units_leave_the_text_of_the_editor(
+            edits in proptest::collection::vec(
+                (0_u32..12, 0_u32..12, proptest::collection::vec(proptest::sample::select(vec![0x61_u16, 0xe9, 0xd83d, 0xde80, 0xde81]), 0..4)),
+                0..12,
+            ),
+        ) {
+            // The editor holds code units on one line.
+            let mut editor: Vec<u16> = "a🚀é".encode_utf16().collect();
+            let mut server = text("a🚀é", Encoding::Utf16);
+            for (start, end, units) in edits {
+                let (start, end) = (start.min(end).min(offset32(editor.len())), start.max(end).min(offset32(editor.len())));
+                let change = TextChange { units: units.clone(), ..change((0, start), (0, end), &String::from_utf16_lossy(&units)) };
+                let has_half = char::decode_utf16(units.iter().copied()).any(|unit| unit.is_err());
+                server = server.changed(vec![if has_half { change } else { TextChange { units: Vec::new(), ..change } }]);
+                editor.splice(start as usize..end as usize, units);
+                proptest::prop_assert_eq!(server.text(), String::from_utf16_lossy(&editor));
+                proptest::prop_assert_eq!(&server.starts, &text(server.text(), Encoding::Utf16).starts);
+            }
+        }
     }
 
     #[test]

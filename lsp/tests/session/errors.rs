@@ -10,6 +10,7 @@ const INVALID_PARAMS: i64 = -32602;
 const NOT_INITIALIZED: i64 = -32002;
 const CANCELLED: i64 = -32800;
 const MODIFIED: i64 = -32801;
+const REQUEST_FAILED: i64 = -32803;
 
 fn symbols_of(uri: &str) -> Value {
     json!({"textDocument": {"uri": uri}})
@@ -98,7 +99,6 @@ fn parameters_are_checked() {
     }
     // Notifications cannot be answered: nothing happens.
     client.change(&uri(&folder.join("closed.harn")), 2, &json!([{"text": "let b = 2\n"}]));
-    client.notify("textDocument/didChange", &json!({"textDocument": {"uri": open, "version": 2}}));
     client.notify("textDocument/didClose", &symbols_of("file:///never/opened.harn"));
     client.notify("no/such", &json!({}));
     client.notify("$/setTrace", &json!({"value": "off"}));
@@ -106,6 +106,71 @@ fn parameters_are_checked() {
     assert_eq!(client.ask("textDocument/documentSymbol", &symbols_of(&open)).unwrap()[0]["name"], "a");
     client.notify("textDocument/didClose", &symbols_of(&open));
     assert_eq!(client.refused("textDocument/documentSymbol", &symbols_of(&open)).0, INVALID_PARAMS);
+    client.end();
+}
+
+#[test]
+fn an_edit_that_cannot_be_read_stops_answers_until_the_text_is_known_again() {
+    let folder = folder("lsp-lost");
+    let mut client = Client::of_folder(&folder);
+    let (open, other) = (uri(&folder.join("open.harn")), uri(&folder.join("other.harn")));
+    client.open(&other, "let c = 1\n");
+    let edit = |text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":"{open}","version":2}},"contentChanges":[{{"range":{{"start":{{"line":0,"character":0}},"end":{{"line":0,"character":0}}}},"text":{text}}}]}}}}"#
+        )
+    };
+    let broken =
+        [edit("NaN").into_bytes(), edit("7").into_bytes(), edit("\"ID\"").replace("ID", "\u{1}").into_bytes(), {
+            let mut bytes = edit("\"é\"").into_bytes();
+            let at = bytes.iter().position(|byte| *byte == 0xc3).unwrap();
+            bytes.remove(at);
+            bytes
+        }];
+    for body in broken {
+        client.open(&open, "let a = 1\n");
+        client.write(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+        client.write(&body);
+        let (code, message) = client.refused("textDocument/documentSymbol", &symbols_of(&open));
+        assert_eq!(code, REQUEST_FAILED, "{message}");
+        assert!(message.contains("Close and open it again"), "{message}");
+        let shown = client.others.iter().filter(|message| message["method"] == "window/showMessage").count();
+        assert_eq!(shown, 1, "{:?}", client.others);
+        client.others.clear();
+        // Another document is not concerned, but a rename might edit this one.
+        assert_eq!(client.ask("textDocument/documentSymbol", &symbols_of(&other)).unwrap()[0]["name"], "c");
+        let rename = json!({"textDocument": {"uri": other}, "position": {"line": 0, "character": 4}, "newName": "d"});
+        assert_eq!(client.refused("textDocument/rename", &rename).0, REQUEST_FAILED);
+        // A part of an unknown text says nothing, a whole text does.
+        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}});
+        client.change(&open, 3, &json!([{"range": range, "text": "!"}]));
+        assert_eq!(client.refused("textDocument/documentSymbol", &symbols_of(&open)).0, REQUEST_FAILED);
+        client.change(&open, 4, &json!([{"text": "let b = 2\n"}]));
+        assert_eq!(client.ask("textDocument/documentSymbol", &symbols_of(&open)).unwrap()[0]["name"], "b");
+        client.notify("textDocument/didClose", &symbols_of(&open));
+    }
+    client.end();
+}
+
+#[test]
+fn halves_of_a_character_in_two_edits_are_one() {
+    let folder = folder("lsp-halves");
+    let mut client = Client::of_folder(&folder);
+    let open = uri(&folder.join("open.harn"));
+    client.open(&open, "let a = \"x\"\n");
+    let mut version = 1;
+    for (from, to, text) in [(10, 10, r"\ud83d"), (11, 11, r"\ude80"), (11, 12, r"\ude81"), (13, 13, "; let b = 2")] {
+        version += 1;
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","method":"textDocument/didChange","params":{{"textDocument":{{"uri":"{open}","version":{version}}},"contentChanges":[{{"range":{{"start":{{"line":0,"character":{from}}},"end":{{"line":0,"character":{to}}}}},"text":"{text}"}}]}}}}"#
+        );
+        client.write(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+    let formatting = json!({"textDocument": {"uri": open}, "options": {"tabSize": 2, "insertSpaces": true}});
+    let edits = client.ask("textDocument/formatting", &formatting).unwrap();
+    let symbols = client.ask("textDocument/documentSymbol", &symbols_of(&open)).unwrap();
+    assert_eq!(symbols[1]["location"]["range"]["start"]["character"], 19, "{symbols}");
+    assert!(!edits.to_string().contains('\u{fffd}'), "{edits}");
     client.end();
 }
 

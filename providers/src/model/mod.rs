@@ -17,6 +17,7 @@ pub mod mock;
 mod anthropic;
 mod capabilities;
 mod choice;
+mod codes;
 mod content;
 mod count;
 mod gemini;
@@ -38,6 +39,7 @@ mod tests;
 mod tool_schema;
 
 pub use capabilities::{CapabilityError, CapabilityTable};
+pub use codes::ToolCode;
 pub use history::{HISTORY_RULES, HistoryRule};
 pub use mock::{Mock, MockCall, MockError, MockReply};
 pub use provider::{Provider, RouteError};

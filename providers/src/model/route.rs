@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, RefCell};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use serde_json::Value;
 
 use super::anthropic::{BoundThoughts, PrefixCheck};
 use super::capabilities::KnownCapabilities;
-use super::choice::{call_id, unreadable};
+use super::choice::{ToolChoice, bad, call_id, unreadable};
 use super::history::{self, HistoryRoute, HistoryRule};
 use super::http::{self, Client, Endpoint, Post, client::Proxies};
 use super::location::ServerLocation;
 use super::provider::{Env, Provider, RouteError, set};
 use super::server::origin;
-use super::{CapabilityTable, Mock, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
+use super::{CapabilityTable, Mock, ToolCode, anthropic, gemini, ollama, openai, responses, stream, tool_schema};
 
 /// The route of a call.
 #[derive(Debug, Clone)]
@@ -68,8 +68,15 @@ impl Route {
 
     /// Returns what is sent; `has_refused` says that the server has refused the order of roles.
     fn question(&self, request: &Request, has_refused: bool) -> Result<RouteRequest, ModelError> {
+        let (request, unfit) = tool_schema::without_unfit(request);
+        if let Ok(ToolChoice::Tool(forced)) = ToolChoice::read(&request.tool_choice)
+            && let Some(tool) = unfit.iter().find(|tool| tool.name == forced)
+        {
+            let message = format!("`tool_choice` names the tool `{forced}`, which cannot be offered: {}", tool.why);
+            return Err(self.named(bad(message)));
+        }
         let history = self.history_route(has_refused);
-        let (request, _) = history::fitted(request, &history);
+        let (request, _) = history::fitted(&request, &history);
         let request = &*request;
         let body = match self.wire {
             WireFormat::Anthropic => anthropic::body(request, &self.model, &self.capabilities),
@@ -167,6 +174,8 @@ pub struct Routes {
     chosen: RefCell<Option<(RequestedModel, Route)>>,
     /// The models whose servers have refused an order of roles.
     refused_roles: RefCell<HashSet<(Provider, Arc<str>)>>,
+    /// The warnings about tools that were reported, by their sessions.
+    reported: RefCell<BTreeSet<(Arc<str>, String)>>,
 }
 
 /// Provider and model, where they were named.
@@ -189,6 +198,7 @@ impl Routes {
             has_servers: true,
             chosen: RefCell::default(),
             refused_roles: RefCell::default(),
+            reported: RefCell::default(),
         }
     }
 
@@ -272,6 +282,7 @@ impl Routes {
         endpoint: &Endpoint,
         live: &dyn Fn(Delta<'_>),
     ) -> Outcome<ModelReply> {
+        self.report_unfit(turn, request);
         let key = (route.provider, route.model.clone());
         let mut has_refused = self.refused_roles.borrow().contains(&key);
         let mut request = Cow::Borrowed(request);
@@ -360,6 +371,24 @@ impl Routes {
 fn refuses(error: &dyn CallError, is_about: fn(&str) -> bool) -> bool {
     let error = error.as_any().downcast_ref::<ModelError>();
     error.is_some_and(|error| error.kind == ModelErrorKind::BadRequest && is_about(&error.message))
+}
+
+impl Routes {
+    /// Reports the tools that are left out, each once in a session.
+    fn report_unfit(&self, turn: Turn<'_>, request: &Request) {
+        for tool in tool_schema::without_unfit(request).1 {
+            let message = format!("the tool `{}` is left out: {}", tool.name, tool.why);
+            if self.reported.borrow_mut().insert((turn.session.id().clone(), message.clone())) {
+                turn.scope.note(Note {
+                    code: Some(ToolCode::Skipped.into()),
+                    severity: Severity::Warning,
+                    message,
+                    about: Some(tool.name),
+                    fault: None,
+                });
+            }
+        }
+    }
 }
 
 /// Returns a call's id. An id that the vendor did not provide contains the turn as well as the

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
+use runtime::model::Request;
 use serde_json::{Map, Value, json};
+
+mod inline;
 
 /// The keywords that vendors refuse at the top of a schema: Anthropic the first three, OpenAI all of them.
 const COMBINATORS: [&str; 3] = ["anyOf", "oneOf", "allOf"];
@@ -15,38 +18,70 @@ const REFUSED: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
 /// The maximum length of a property's name (Anthropic).
 const MAX_KEY: usize = 64;
 
-/// Number of references to definitions that are followed one after the other.
-const MAX_REFS: usize = 16;
+/// The size of a schema without references that is sent without being measured, in bytes of its JSON.
+const SMALL: usize = 8 << 10;
 
-/// Returns a tool's parameters as the object schema that every vendor demands: its type is `object`, and alternatives at its
-/// top are merged into one list of properties, of which those are required that all alternatives require.
+/// Returns a tool's parameters as the object schema that every vendor demands: its type is `object`, it has no references, and
+/// alternatives at its top are merged into one list of properties, of which those are required that all alternatives require.
 pub(super) fn object_schema(parameters: &Data) -> Value {
-    let Value::Object(schema) = Value::from(parameters) else { return json!({"type": "object", "properties": {}}) };
-    let mut merged = merged(&schema, &schema, 0);
-    merged.insert("type".to_owned(), "object".into());
-    merged.entry("properties").or_insert_with(|| json!({}));
-    Value::Object(merged)
+    fitted(parameters).unwrap_or_else(|_| empty())
 }
 
-/// Returns a schema whose alternatives are merged. `whole` has the definitions.
-fn merged(schema: &Map<String, Value>, whole: &Map<String, Value>, refs: usize) -> Map<String, Value> {
-    let mut own = schema.clone();
-    let target = own.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix("#/"));
-    let target = target.filter(|_| refs < MAX_REFS).and_then(|path| {
-        let mut keys = path.split('/');
-        let first = whole.get(keys.next()?)?;
-        keys.try_fold(first, |at, key| at.get(key))
-    });
-    if let Some(Value::Object(target)) = target {
-        let mut found = merged(target, whole, refs + 1);
-        own.remove("$ref");
-        found.extend(own);
-        own = found;
+fn empty() -> Value {
+    json!({"type": "object", "properties": {}})
+}
+
+fn fitted(parameters: &Data) -> Result<Value, String> {
+    let schema = Value::from(parameters);
+    if !schema.is_object() {
+        return Ok(empty());
     }
+    inline::inlined(&schema, |schema| {
+        let mut merged = merged(&schema);
+        merged.insert("type".to_owned(), "object".into());
+        merged.entry("properties").or_insert_with(|| json!({}));
+        Value::Object(merged)
+    })
+}
+
+/// A tool that a route cannot offer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UnfitTool {
+    pub(super) name: Arc<str>,
+    /// The reason, as a phrase.
+    pub(super) why: String,
+}
+
+/// Returns a request without the tools whose schemas cannot be brought into a form that vendors take, and those tools: one of them
+/// would make a vendor refuse every request.
+pub(super) fn without_unfit(request: &Request) -> (Cow<'_, Request>, Vec<UnfitTool>) {
+    let unfit: Vec<UnfitTool> = request
+        .tools
+        .iter()
+        .filter(|tool| has_reference(&tool.parameters) || tool.parameters.json_len() > SMALL)
+        .filter_map(|tool| Some(UnfitTool { name: tool.name.clone(), why: fitted(&tool.parameters).err()? }))
+        .collect();
+    if unfit.is_empty() {
+        return (Cow::Borrowed(request), unfit);
+    }
+    let tools = request.tools.iter().filter(|tool| unfit.iter().all(|unfit| unfit.name != tool.name));
+    (Cow::Owned(Request { tools: Arc::new(tools.cloned().collect()), ..request.clone() }), unfit)
+}
+
+fn has_reference(schema: &Data) -> bool {
+    match schema {
+        Data::Dict(entries) => entries.iter().any(|(key, value)| &**key == "$ref" || has_reference(value)),
+        Data::List(items) => items.iter().any(has_reference),
+        _ => false,
+    }
+}
+
+/// Returns a schema whose alternatives are merged.
+fn merged(schema: &Map<String, Value>) -> Map<String, Value> {
+    let mut own = schema.clone();
     for word in COMBINATORS {
         let Some(Value::Array(parts)) = own.remove(word) else { continue };
-        let parts: Vec<Map<String, Value>> =
-            parts.iter().filter_map(Value::as_object).map(|part| merged(part, whole, refs + 1)).collect();
+        let parts: Vec<Map<String, Value>> = parts.iter().filter_map(Value::as_object).map(merged).collect();
         let required_by = |part: &Map<String, Value>| -> Vec<String> {
             let names = part.get("required").and_then(Value::as_array).into_iter().flatten();
             names.filter_map(Value::as_str).map(str::to_owned).collect()
@@ -97,8 +132,15 @@ pub(super) fn with_wire_keys(mut schema: Value) -> Value {
             }
         }
     }
-    if let Some(items) = schema.get_mut("items") {
-        *items = with_wire_keys(items.take());
+    for below in ["items", "additionalProperties"] {
+        if let Some(below) = schema.get_mut(below) {
+            *below = with_wire_keys(below.take());
+        }
+    }
+    for word in COMBINATORS {
+        for part in schema.get_mut(word).and_then(Value::as_array_mut).into_iter().flatten() {
+            *part = with_wire_keys(part.take());
+        }
     }
     schema
 }
@@ -125,21 +167,42 @@ pub(super) fn rename_back(call: &mut ToolCall, tools: &[ToolSpec]) {
 
 /// Returns a value with the names of its schema; `None` if it has them already.
 fn own_names(value: &Data, schema: &Data) -> Option<Data> {
-    if let (Data::List(items), false) = (value, schema.get("items").is_nil()) {
-        let renamed: Vec<Option<Data>> = items.iter().map(|item| own_names(item, schema.get("items"))).collect();
+    let mut renamed = None;
+    for schema in alternatives(schema) {
+        renamed = renamed_by(renamed.as_ref().unwrap_or(value), schema).or(renamed);
+    }
+    renamed
+}
+
+/// Returns a schema and the parts of its combinators, at all levels.
+fn alternatives(schema: &Data) -> Vec<&Data> {
+    let mut all = vec![schema];
+    let mut at = 0;
+    while let Some(schema) = all.get(at).copied() {
+        all.extend(COMBINATORS.iter().filter_map(|word| schema.get(word).as_list()).flatten());
+        at += 1;
+    }
+    all
+}
+
+fn renamed_by(value: &Data, schema: &Data) -> Option<Data> {
+    if let Data::List(items) = value {
+        let of_items = Some(schema.get("items")).filter(|items| !items.is_nil())?;
+        let renamed: Vec<Option<Data>> = items.iter().map(|item| own_names(item, of_items)).collect();
         return renamed.iter().any(Option::is_some).then(|| {
             let items = renamed.into_iter().zip(items.iter());
             Data::list(items.map(|(renamed, item)| renamed.unwrap_or_else(|| item.clone())))
         });
     }
-    let (entries, properties) = value.as_dict().zip(schema.get("properties").as_dict())?;
+    let entries = value.as_dict()?;
+    let (properties, more) = (schema.get("properties").as_dict(), schema.get("additionalProperties"));
     let mut is_changed = false;
     let renamed: Vec<_> = entries
         .iter()
         .map(|(key, value)| {
-            let own = properties.iter().find(|(name, _)| *wire_key(name) == **key);
-            let Some((name, property)) = own else { return (key.clone(), value.clone()) };
-            let below = own_names(value, property);
+            let own = properties.and_then(|known| known.iter().find(|(name, _)| *wire_key(name) == **key));
+            let (name, below) = own.map_or((key, more), |(name, property)| (name, property));
+            let below = own_names(value, below);
             is_changed |= name != key || below.is_some();
             (name.clone(), below.unwrap_or_else(|| value.clone()))
         })
@@ -190,6 +253,106 @@ mod tests {
         for word in ["enum", "not"] {
             assert_eq!(fitted(json!({word: [1]})), json!({"type": "object", "properties": {}}));
         }
+    }
+
+    #[test]
+    fn references_are_inlined_and_one_that_leads_to_itself_allows_anything() {
+        let tree = json!({
+            "type": "object",
+            "properties": {"root": {"$ref": "#/$defs/node"}, "odd": {"$ref": "#/$defs/a~1b%20c", "description": "own"},
+                "lost": {"$ref": "other.json#/x"}, "top": {"$ref": "#"}, "$ref": {"type": "string"}},
+            "$defs": {
+                "node": {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}},
+                "a/b c": {"type": "integer", "description": "theirs"},
+            },
+        });
+        assert_eq!(
+            fitted(tree)["properties"],
+            json!({
+                "root": {"type": "object", "properties": {"name": {"type": "string"}, "next": {}}},
+                "odd": {"type": "integer", "description": "own"},
+                "lost": {},
+                "top": {"type": "object", "properties": {
+                    "root": {"type": "object", "properties": {"name": {"type": "string"}, "next": {}}},
+                    "odd": {"type": "integer", "description": "own"}, "lost": {}, "top": {}, "$ref": {"type": "string"}}},
+                "$ref": {"type": "string"},
+            })
+        );
+        let lists = json!({"properties": {"a": {"type": "array"}, "b": true, "c": {"type": "array", "items": {"$ref": "#/properties/b"}}}});
+        assert_eq!(
+            fitted(lists)["properties"],
+            json!({
+                "a": {"type": "array", "items": {}}, "b": {}, "c": {"type": "array", "items": {}},
+            })
+        );
+    }
+
+    /// The levels of objects.
+    fn depth(schema: &Value) -> usize {
+        let below = schema["properties"].as_object().into_iter().flat_map(Map::values).map(depth).max();
+        below.map_or(0, |below| below + 1)
+    }
+
+    #[test]
+    fn a_schema_that_is_too_deep_is_cut_and_one_that_is_too_large_is_left_out() {
+        let mut deep = json!({"type": "string", "description": "inside", "minLength": 1});
+        for _ in 0..40 {
+            deep =
+                json!({"type": "object", "description": "level", "properties": {"below": deep}, "required": ["below"]});
+        }
+        let cut = fitted(deep);
+        assert_eq!(depth(&cut), 10);
+        let mut at = &cut;
+        for _ in 0..10 {
+            at = &at["properties"]["below"];
+        }
+        assert_eq!(*at, json!({"type": "object", "description": "level"}));
+        // Sixteen doublings in a small text.
+        let mut defs = Map::from_iter([("d0".to_owned(), json!({"type": "string"}))]);
+        for i in 1..=16 {
+            let below = json!({"$ref": format!("#/$defs/d{}", i - 1)});
+            defs.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": below, "b": below}}));
+        }
+        let doubled = fitted(json!({"properties": {"x": {"$ref": "#/$defs/d16"}}, "$defs": defs}));
+        assert!(doubled.to_string().len() <= 128 << 10 && depth(&doubled) > 1, "{doubled:.300}");
+        let tool = |name: &str, schema: Value| ToolSpec::new(name, "", Data::from(schema));
+        let wide: Map<String, Value> = (0..6_000).map(|i| (format!("p{i}"), json!({"type": "string"}))).collect();
+        let long = json!({"properties": {"a": {"enum": ["x".repeat(200_000)]}}});
+        let request = Request {
+            tools: vec![
+                tool("small", json!({"properties": {"a": {}}})),
+                tool("wide", json!({"properties": wide})),
+                tool("long", long),
+                tool("large", json!({"properties": {"a": {"examples": ["x".repeat(10_000)]}}})),
+            ]
+            .into(),
+            ..Request::default()
+        };
+        let (kept, unfit) = without_unfit(&request);
+        let names: Vec<&str> = kept.tools.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(names, ["small", "large"]);
+        assert_eq!(&*unfit[0].name, "wide");
+        assert!(
+            unfit[0].why.contains("6000 properties") && unfit[1].why.contains("bytes, more than 131072"),
+            "{unfit:?}"
+        );
+        assert!(matches!(without_unfit(&Request::default()).0, Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn names_below_alternatives_are_renamed_and_back() {
+        let parameters = json!({"type": "object", "properties": {"filter": {"anyOf": [
+            {"type": "object", "properties": {"$and": {"type": "array", "items": {"oneOf": [{"properties": {"a b": {}}}]}}}},
+            {"type": "string"},
+        ]}, "by": {"additionalProperties": {"properties": {"c d": {}}}}}});
+        let wire = with_wire_keys(object_schema(&Data::from(parameters.clone()))).to_string();
+        assert!(!wire.contains("$and") && !wire.contains("a b") && !wire.contains("c d"), "{wire}");
+        let key = |name: &str| wire_key(name).into_owned();
+        let sent = json!({"filter": {key("$and"): [{key("a b"): 1}]}, "by": {"x": {key("c d"): 2}}});
+        let mut call = ToolCall::new("call", "query", Data::from(sent));
+        rename_back(&mut call, &[ToolSpec::new("query", "", Data::from(parameters))]);
+        let own = json!({"filter": {"$and": [{"a b": 1}]}, "by": {"x": {"c d": 2}}});
+        assert_eq!(Value::from(&call.arguments), own);
     }
 
     #[test]

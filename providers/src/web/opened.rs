@@ -74,7 +74,7 @@ impl Opened {
             let next = reader.next().await.transpose()?;
             Some((next, reader))
         }));
-        ResponseEvents { stream: Box::pin(SseByteStream::new(chunks)), since, host }
+        ResponseEvents { stream: Box::pin(SseByteStream::new(chunks)), since, host, last_id: None, retry: None }
     }
 }
 
@@ -124,9 +124,23 @@ pub struct ResponseEvents {
     stream: Pin<Box<SseByteStream<ResponseChunks>>>,
     since: Rc<Cell<usize>>,
     host: String,
+    last_id: Option<String>,
+    retry: Option<Duration>,
 }
 
 impl ResponseEvents {
+    /// Returns the id of the last event that has one, also if it has no data.
+    #[must_use]
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// Returns the pause after which the server expects the client again if it has closed the stream.
+    #[must_use]
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
     /// Returns the data of the next event, never blank; `None` at the end. An event that the end
     /// cuts short is dropped.
     ///
@@ -137,6 +151,11 @@ impl ResponseEvents {
             let Some(event) = self.stream.next().await else { return Ok(None) };
             let event = event.map_err(|error| self.failed(error))?;
             self.since.set(0);
+            // An empty id takes back the last one.
+            if let Some(id) = event.id {
+                self.last_id = Some(id).filter(|id| !id.is_empty());
+            }
+            self.retry = event.retry.map(Duration::from_millis).or(self.retry);
             if let Some(data) = event.data.filter(|data| !data.trim().is_empty()) {
                 return Ok(Some(data));
             }
@@ -149,6 +168,6 @@ impl ResponseEvents {
         {
             return stopped.0;
         }
-        Failure { kind: FailureKind::Connection, message: format!("an event of {} is not UTF-8 text", self.host) }
+        Failure { kind: FailureKind::NotText, message: format!("an event of {} is not UTF-8 text", self.host) }
     }
 }

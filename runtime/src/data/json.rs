@@ -64,15 +64,18 @@ impl Data {
         if nesting(text) > levels {
             return Err(DataError { message: "a value is nested too deeply".to_owned(), line: 1, column: 1 });
         }
-        let mut reader = serde_json::Deserializer::from_str(text);
-        reader.disable_recursion_limit();
-        let data = Data::deserialize(&mut reader).and_then(|data| reader.end().map(|()| data));
-        data.map_err(|error| why(&error))
+        let read = |text: &str| {
+            let mut reader = serde_json::Deserializer::from_str(text);
+            reader.disable_recursion_limit();
+            let data = Data::deserialize(&mut reader)?;
+            reader.end().map(|()| data)
+        };
+        json::read_with(text, read).map_err(|error| why(&error))
     }
 
-    /// Reads JSON text (nesting up to 127 levels).
+    /// Reads JSON text (nesting up to 127 levels). Half of a character is U+FFFD, an integer of more than 64 bits a text.
     pub fn from_json(text: &str) -> Result<Data, DataError> {
-        serde_json::from_str(text).map_err(|error| why(&error))
+        json::from_str(text).map_err(|error| why(&error))
     }
 }
 
@@ -139,9 +142,11 @@ impl From<serde_json::Value> for Data {
         match value {
             serde_json::Value::Null => Data::Nil,
             serde_json::Value::Bool(value) => Data::Bool(value),
-            serde_json::Value::Number(number) => {
-                number.as_i64().map_or_else(|| Data::Float(number.as_f64().unwrap_or(f64::NAN)), Data::Int)
-            }
+            serde_json::Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(int), _) => Data::Int(int),
+                (None, Some(large)) => Data::from(large.to_string()),
+                (None, None) => Data::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
             serde_json::Value::String(text) => Data::Str(text.into()),
             serde_json::Value::Array(items) => Data::list(items.into_iter().map(Data::from)),
             serde_json::Value::Object(map) => Data::dict(map.into_iter().map(|(key, value)| (key, Data::from(value)))),
@@ -226,9 +231,9 @@ impl<'de> Visitor<'de> for DataReader {
         Ok(Data::Int(value))
     }
 
+    /// An integer that is too large is the text of its digits: a float would be another number.
     fn visit_u64<E>(self, value: u64) -> Result<Data, E> {
-        #[allow(clippy::cast_precision_loss)]
-        Ok(i64::try_from(value).map_or(Data::Float(value as f64), Data::Int))
+        Ok(i64::try_from(value).map_or_else(|_| Data::from(value.to_string()), Data::Int))
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Data, E> {

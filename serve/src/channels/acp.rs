@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use jsonrpc::{Id, IdRule, Message as Envelope, Request, Rules};
+use jsonrpc::{Answer, Id, IdRule, Message as Envelope, Request, Rules, code};
 use runtime::data::Data;
 use runtime::failures::{FailedOperation, report};
 use serde_json::{Value, json};
@@ -457,9 +457,15 @@ impl AcpChannel {
                 self.notification(&method, &Value::from(&params.unwrap_or_default()));
             }
             Ok(Envelope::Answer(answer)) => self.answered(answer),
-            Err(error) if error.is_answer => {}
+            Err(error) if error.is_answer => {
+                tracing::warn!(id = error.id.as_json(), problem = %error.problem, "invalid response");
+                let message = Data::from(format!("invalid response: {}", error.problem));
+                let failure =
+                    Data::dict([("code", Data::from(i64::from(code::INVALID_REQUEST))), ("message", message)]);
+                self.answered(Answer { id: Some(error.id), result: None, error: Some(failure) });
+            }
             Err(error) => {
-                let (id, refusal) = transport::refused(text, *error);
+                let (id, refusal) = transport::refused(*error);
                 self.answer(&id, Err(refusal));
             }
         }

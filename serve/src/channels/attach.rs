@@ -248,7 +248,7 @@ impl AttachProxy {
         if line.trim().is_empty() {
             return None;
         }
-        let Ok(mut message) = serde_json::from_str::<Value>(line) else {
+        let Ok(mut message) = json::from_str::<Value>(line) else {
             // The daemon answers invalid JSON.
             return Some(OutgoingMessage { text: line.to_owned(), is_kept: false });
         };
@@ -281,7 +281,7 @@ impl AttachProxy {
     /// Converts a frame to a line for the editor. Returns `None` for answers to requests of the proxy, and for what the
     /// editor has already.
     fn for_editor(&mut self, text: &str) -> Option<String> {
-        let Ok(message) = serde_json::from_str::<Value>(text) else { return None };
+        let Ok(message) = json::from_str::<Value>(text) else { return None };
         let id = message.get("id").filter(|id| !id.is_null());
         match (message["method"].as_str(), id) {
             (Some(_), Some(id)) => {

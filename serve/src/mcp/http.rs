@@ -25,7 +25,7 @@ use super::fault::{HEADER_MISMATCH, McpFault, shortened};
 use super::serve::McpLimits;
 use super::server::{McpServer, era_of, unsupported};
 use super::sessions::{McpSessions, SessionRefusal};
-use super::stdio::{RULES, malformed, refused};
+use super::stdio::{RULES, failed, malformed, refused};
 use crate::count_limit::share_of_one;
 use crate::http::body::{self, BodyError};
 use crate::http::{AccessError, FullBody, GuardError, HttpConnection, RequestGuard, Token, challenge};
@@ -199,7 +199,15 @@ impl McpHttpState {
         let request = match jsonrpc::read::<Data>(&bytes, &RULES) {
             Ok(Message::Request(request)) => request,
             Ok(Message::Answer(answer)) => return self.answered(&head.headers, &answer),
-            Err(error) if error.is_answer => return empty(StatusCode::ACCEPTED),
+            Err(error) if error.is_answer => {
+                let answered = self.answered(&head.headers, &failed(error.id, &error.problem.to_string()));
+                let is_taken = answered.status() == StatusCode::ACCEPTED;
+                return if is_taken {
+                    refusal(StatusCode::BAD_REQUEST, &Id::null(), &malformed(&error.problem))
+                } else {
+                    answered
+                };
+            }
             Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.id, &malformed(&error.problem)),
         };
         let params = request.params.unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jsonrpc::{Id, IdRule, Message, Problem, Request, Rules, code};
+use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules, ScannedId, code};
 use mcp::Era;
 use runtime::data::Data;
 use tokio::runtime::Handle;
@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use super::client::{ClientSession, McpClient, MessageSender, WAITING};
 use super::fault::{McpFault, UNAVAILABLE};
 use super::server::{McpServer, era_of};
-use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines, request_id};
+use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines};
 use crate::acp::{LineStreams, TransportLimits};
 
 /// Both sides send requests.
@@ -81,14 +81,11 @@ impl StdioConnection {
         let text = match line {
             InputLine::Text(text) => text,
             InputLine::NoText { byte, id } => {
-                let message = format!("invalid UTF-8 at byte {byte}");
-                let id = id.unwrap_or_else(Id::null);
-                return self.put(refused(&id, &McpFault::new(code::PARSE_ERROR, message))).await;
+                return self.unread(id, code::PARSE_ERROR, format!("invalid UTF-8 at byte {byte}")).await;
             }
             InputLine::TooLong { bytes, id } => {
                 let message = format!("the message has {bytes} bytes; at most {limit} are allowed");
-                let id = id.unwrap_or_else(Id::null);
-                return self.put(refused(&id, &McpFault::new(code::INVALID_REQUEST, message))).await;
+                return self.unread(id, code::INVALID_REQUEST, message).await;
             }
         };
         match jsonrpc::read_text::<Data>(&text, &RULES) {
@@ -98,18 +95,25 @@ impl StdioConnection {
             Ok(Message::Request(Request { id: Some(id), method, params })) => {
                 self.request(id, method, params.unwrap_or_default()).await;
             }
-            Ok(Message::Answer(answer)) => {
-                let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if let Some(session) = session {
-                    session.replied(&answer);
-                }
-            }
-            Err(error) if error.is_answer => {}
-            Err(error) => {
-                // The client waits for a response to its request, also if the rest of the line is invalid.
-                let id = if error.problem.is_syntax() { request_id(text.as_bytes()) } else { None };
-                self.put(refused(&id.unwrap_or(error.id), &malformed(&error.problem))).await;
-            }
+            Ok(Message::Answer(answer)) => self.replied(&answer),
+            Err(error) if error.is_answer => self.replied(&failed(error.id, &error.problem.to_string())),
+            // The client waits for a response to its request, also if the rest of the line is invalid.
+            Err(error) => self.put(refused(&error.id, &malformed(&error.problem))).await,
+        }
+    }
+
+    /// Answers a request that cannot be read; a response that cannot be read fails the request which waits for it.
+    async fn unread(self: &Arc<Self>, ScannedId { id, is_answer }: ScannedId, code: i32, reason: String) {
+        match is_answer {
+            true => self.replied(&failed(id, &reason)),
+            false => self.put(refused(&id, &McpFault::new(code, reason))).await,
+        }
+    }
+
+    fn replied(&self, answer: &Answer<Data>) {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(session) = session {
+            session.replied(answer);
         }
     }
 
@@ -215,10 +219,19 @@ pub(super) fn refused(id: &Id, fault: &McpFault) -> String {
     jsonrpc::error(id, &fault.to_data())
 }
 
+/// Returns the response that fails a request to the client, in place of one that cannot be read.
+pub(super) fn failed(id: Id, reason: &str) -> Answer<Data> {
+    let error = Data::dict([
+        ("code", Data::from(i64::from(code::INVALID_REQUEST))),
+        ("message", format!("invalid response: {reason}").into()),
+    ]);
+    Answer { id: Some(id), result: None, error: Some(error) }
+}
+
 /// Returns the error for a text that is not a message.
 pub(super) fn malformed(problem: &Problem) -> McpFault {
     if problem.is_syntax() {
-        return McpFault::new(code::PARSE_ERROR, "invalid JSON");
+        return McpFault::new(code::PARSE_ERROR, problem.to_string());
     }
     let message = match problem {
         Problem::Batch => "lists of messages are not supported".to_owned(),

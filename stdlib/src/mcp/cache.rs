@@ -33,7 +33,7 @@ pub(crate) fn cached_tools(folder: &Path, name: &str) -> Option<ToolList> {
     }
     let entries = stored.get("tools").as_list()?;
     let tools = entries.iter().enumerate().filter_map(|(place, entry)| ToolInfo::read(entry, place).ok());
-    Some(ToolList { tools: tools.map(Rc::new).collect(), skipped: Vec::new() })
+    Some(ToolList { tools: tools.map(Rc::new).collect(), skipped: Vec::new(), cut: None })
 }
 
 /// Stores a list. A reader sees the old one or the new one.

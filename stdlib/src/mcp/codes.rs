@@ -3,7 +3,7 @@
 use lang::codes;
 
 codes! {
-/// The codes of MCP servers. Most need a server that fails, and a page starts none.
+/// The codes of MCP servers. Most need a server that fails, and a page starts none. `HARN-MCP-112` is among the codes of routes.
 pub(crate) enum McpCode {
     /// A description that cannot be used.
     Description = "HARN-MCP-101", Error {
@@ -77,12 +77,6 @@ pub(crate) enum McpCode {
         meaning: "The server does not list this tool, or the arguments do not match its schema. Nothing was called. \
             `tool_list(mcp.tools(server))` lists the tools with their parameters.",
     },
-    /// A tool that is left out.
-    Skipped = "HARN-MCP-112", Warning {
-        title: "tool of an MCP server left out",
-        meaning: "The server describes a tool without a name, or with a schema that cannot be used. The other tools \
-            are offered.",
-    },
     /// A reminder that is dropped.
     Reminder = "HARN-MCP-113", Warning {
         title: "reminder of an MCP server dropped",
@@ -108,6 +102,12 @@ pub(crate) enum McpCode {
         meaning: "The authorization server of the MCP server cannot be found, does not follow the rules of OAuth 2.1 that \
             protect a token (https, PKCE with S256, the same issuer everywhere), or refused the request. The message \
             says which of them. Nothing was sent to a server that is not the one it says it is.",
+    },
+    /// A list that does not end.
+    EndlessList = "HARN-MCP-117", Warning {
+        title: "list of an MCP server repeats itself",
+        meaning: "The server returned a cursor or a page of its list of tools a second time, or refused its own empty cursor. \
+            The list ends there: each tool that came before is offered once, and tools of later pages are missing.",
     },
 }
 }

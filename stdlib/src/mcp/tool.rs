@@ -8,7 +8,9 @@ use crate::catalogue::to_core;
 use lang::diagnostic::nearest;
 use lang::vm::Raise;
 use mcp::{McpError, SkippedTool, ToolInfo, ToolList, text_of};
+use providers::model::ToolCode;
 use runtime::agent_loop::stopped;
+use runtime::codes::CodeRef;
 use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::note::{Note, Severity};
@@ -126,8 +128,12 @@ async fn known_tools(server: &McpServer) -> Result<Rc<ToolList>, McpError> {
 }
 
 fn skipped(server: &str, message: String) -> Note {
+    warning(ToolCode::Skipped.into(), server, message)
+}
+
+fn warning(code: CodeRef, server: &str, message: String) -> Note {
     Note {
-        code: Some(to_core(McpCode::Skipped.code())),
+        code: Some(code),
         severity: Severity::Warning,
         message,
         about: Some(format!("mcp:{server}").into()),
@@ -135,12 +141,19 @@ fn skipped(server: &str, message: String) -> Note {
     }
 }
 
-/// Returns warnings about the tools of a list that cannot be offered.
+/// Returns warnings about a list that was cut, and about its tools that cannot be offered.
 pub(crate) fn skipped_notes(server: &str, list: &ToolList) -> Vec<Note> {
     let note = |tool: &SkippedTool| {
         skipped(server, format!("the tool `{}` of the MCP server `{server}` is left out: {}", tool.name, tool.why))
     };
-    list.skipped.iter().map(note).collect()
+    let cut = |why: &String| {
+        warning(
+            to_core(McpCode::EndlessList.code()),
+            server,
+            format!("the list of the MCP server `{server}` was ended: {why}"),
+        )
+    };
+    list.cut.iter().map(cut).chain(list.skipped.iter().map(note)).collect()
 }
 
 /// Returns the tools of a server for loops, and warnings about those that are left out.

@@ -100,7 +100,7 @@ fn failed(question: &Question, failure: &Failure) -> Box<Raise> {
         FailureKind::Address => {
             (system::SystemCode::Address, "address", "write the full URL: `https://example.com/path`")
         }
-        FailureKind::Connection => {
+        FailureKind::Connection | FailureKind::NotText => {
             (system::SystemCode::Connection, "connection", "catch this error if the server may be unavailable")
         }
         FailureKind::Timeout => (system::SystemCode::Slow, "timeout", "allow more time with the option `timeout_ms`"),

@@ -62,6 +62,18 @@ fn a_question_names_the_call_its_reason_and_what_may_be_said() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_read_is_no_permission() {
+    let mut client = AgentCommand::script(AGENT, "permission-unreadable").initialized();
+    let session = client.session();
+    let prompt = client.prompt(&session, "pay");
+    let question = client.question();
+    client.send_line(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"outcome":NaN}}}}"#, question["id"]).as_bytes());
+    let (status, text) = fate(&mut client, &session, "c-pay");
+    assert!(status == "failed" && text.starts_with("not run: permission denied"), "{status}: {text}");
+    assert_eq!(client.result(prompt)["stopReason"], "end_turn");
+}
+
+#[test]
 fn several_calls_are_asked_about_at_once_and_each_runs_by_itself() {
     let mut client = AgentCommand::script(AGENT, "permission-several").initialized();
     let session = client.session();

@@ -44,6 +44,7 @@ impl OddServer {
                     respond(stream, "200 OK", "", "application/json", &answer_to(&id, result));
                 }
                 "tools/call" => answer(&id, request, stream),
+                "GET" if request.headers.contains_key("last-event-id") => answer(&id, request, stream),
                 "GET" => respond(stream, "405 Method Not Allowed", "", "text/plain", ""),
                 _ => respond(stream, "202 Accepted", "", "text/plain", ""),
             }
@@ -90,7 +91,7 @@ fn a_page_in_place_of_a_message_is_an_error() {
     let server = OddServer::start(|_, _, stream| {
         respond(stream, "200 OK", "", "text/html", "<html>Sign in to the hotel's network</html>");
     });
-    fails(&server.call("page", ""), "HARN-MCP-107", "the response ended without an answer to the request");
+    fails(&server.call("page", ""), "HARN-MCP-107", "expected value at column 1: <html>Sign in to the hotel");
     // A message is one whatever its type is called.
     let server = OddServer::start(|id, _, stream| respond(stream, "200 OK", "", "text/plain", &answer_to(id, DONE)));
     prints(&server.call("plain", ""), "done");
@@ -123,6 +124,78 @@ fn a_stream_without_an_end_and_a_slow_body_time_out() {
         let began = Instant::now();
         fails(&server.call(name, ", timeout_ms: 700"), "HARN-MCP-106", "did not answer `tools/call` within 700 ms");
         assert!(began.elapsed() < Duration::from_secs(20), "{name}");
+    }
+}
+
+/// Responds with events and ends the stream.
+fn respond_events(stream: &mut TcpStream, events: &str) {
+    respond(stream, "200 OK", "", "text/event-stream", events);
+}
+
+/// Starts a server that closes the stream of a call after its first event. `resumed` answers the requests for the rest: it gets the
+/// id of the call, the last event that the client names, and the number of the request, from 1.
+fn polled(retry: u32, resumed: impl Fn(&str, &str, usize, &mut TcpStream) + Send + Sync + 'static) -> OddServer {
+    let call = Mutex::new((String::new(), 0));
+    OddServer::start(move |id, request, stream| {
+        let mut call = call.lock().unwrap();
+        match request.headers.get("last-event-id") {
+            None => {
+                call.0 = id.to_owned();
+                respond_events(stream, &format!("id: e1\nretry: {retry}\ndata:\n\n"));
+            }
+            Some(last) => {
+                call.1 += 1;
+                resumed(&call.0, last, call.1, stream);
+            }
+        }
+    })
+}
+
+#[test]
+fn a_stream_that_the_server_closes_is_resumed_until_the_answer() {
+    let server = polled(10, |id, last, number, stream| match (number, last) {
+        (1, "e1") => respond_events(stream, ": still working\n\n"),
+        (2, "e1") => respond(stream, "503 Service Unavailable", "", "text/plain", ""),
+        // The connection breaks off.
+        (3, "e1") => {}
+        (4, "e1") => respond_events(stream, "id: e2\ndata:\n\n"),
+        (5, "e2") => respond_events(stream, &format!("data: {}\n\n", answer_to(id, DONE))),
+        other => panic!("{other:?}"),
+    });
+    prints(&server.call("resumed", ""), "done");
+    assert_eq!(server.seen("tools/call").len(), 1);
+}
+
+#[test]
+fn a_stream_that_cannot_be_resumed_fails_the_call_and_does_not_repeat_it() {
+    for status in ["405 Method Not Allowed", "404 Not Found"] {
+        let server = polled(10, move |_, _, _, stream| respond(stream, status, "", "text/plain", ""));
+        let said = format!("its stream cannot be resumed (HTTP status {})", &status[..3]);
+        fails(&server.call("not-resumed", ""), "HARN-MCP-107", &said);
+        assert_eq!(server.seen("tools/call").len(), 1);
+    }
+    let server = polled(600_000, |_, _, _, _| panic!("too early"));
+    let outcome = server.call("late", ", timeout_ms: 700");
+    fails(&outcome, "HARN-MCP-106", "did not answer `tools/call` within 700 ms");
+    assert_eq!(server.seen("tools/call").len(), 1);
+}
+
+#[test]
+fn an_event_that_cannot_be_read_fails_the_call_at_once() {
+    for (event, said) in [
+        (&b"data: {\"jsonrpc\":\"2.0\",\"result\":{\"n\":NaN}}\n\n"[..], "expected value"),
+        (b"data: {\"text\":\"\xff\"}\n\n", "not UTF-8"),
+        (b"data: hello\n\n", "expected value at column 1: hello"),
+    ] {
+        let server = OddServer::start(move |_, _, stream| {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n");
+            let _ = stream.write_all(event);
+            // The stream stays open until the client is gone.
+            while stream.write_all(b":\n\n").is_ok() {
+                sleep(Duration::from_millis(20));
+            }
+        });
+        fails(&server.call("unreadable", ""), "HARN-MCP-107", said);
     }
 }
 

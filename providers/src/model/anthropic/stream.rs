@@ -156,7 +156,7 @@ impl Block {
     fn into_json(mut self) -> Value {
         if !self.input.trim().is_empty() {
             // What cannot be read stays as it is, so that the loop can tell the model.
-            let input = serde_json::from_str(&self.input).unwrap_or(Value::String(self.input));
+            let input = json::from_str(&self.input).unwrap_or(Value::String(self.input));
             self.json.insert("input".to_owned(), input);
         }
         Value::Object(self.json)

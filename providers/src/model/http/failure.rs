@@ -268,7 +268,7 @@ struct ErrorBody {
 
 impl ErrorBody {
     fn read(body: &[u8]) -> ErrorBody {
-        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let json: serde_json::Value = json::from_slice(body).unwrap_or_default();
         let plain = || ErrorBody::plain(body_excerpt(body));
         ErrorBody::of(&json).unwrap_or_else(|| ErrorBody { message: plain().message, ..ErrorBody::codes(&json) })
     }

@@ -156,7 +156,7 @@ fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &[u8]) -> Result<Value, 
     if values::too_many(body) {
         return Err(failure::too_many_values(endpoint, values::MOST));
     }
-    match serde_json::from_slice(body) {
+    match json::from_slice(body) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(other) => Err(failure::not_an_object(endpoint, &other)),
         Err(error) => Err(failure::not_json(endpoint, headers, body, &error)),

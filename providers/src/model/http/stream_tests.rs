@@ -1,8 +1,11 @@
 //! Answers in pieces over a real connection; the server is that of the other tests.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::Duration;
 
+use runtime::data::Data;
+use runtime::message::ToolSpec;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
 use runtime::seam::{Model, Outcome};
 
@@ -65,6 +68,57 @@ async fn ask_for(acts: Vec<Act>, request: Request) -> ReportedDeltas {
     let outcome = routes(&base, &[]).call(place.turn(), &request, &live).get().await;
     let slept = place.clock.slept.borrow().clone();
     ReportedDeltas { outcome, deltas: deltas.into_inner(), slept, requests: requests.try_iter().collect() }
+}
+
+fn content(text: &str) -> String {
+    format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#)
+}
+
+const STOP: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+
+#[tokio::test]
+async fn halves_of_a_character_in_two_events_are_one() {
+    for (pieces, deltas, text) in [
+        (&[r"a \ud83d", r"\ude80 b"][..], &["a ", "🚀 b"][..], "a 🚀 b"),
+        (&[r"a \ud83d", r"b\ud83d", r"\ude80"], &["a \u{fffd}", "b", "🚀"], "a \u{fffd}b🚀"),
+        (&[r"\ude80a", r"b\ud83d"], &["\u{fffd}a", "b\u{fffd}"], "\u{fffd}ab\u{fffd}"),
+    ] {
+        let pieces: Vec<String> = pieces.iter().map(|piece| content(piece)).collect();
+        let mut data: Vec<&str> = pieces.iter().map(String::as_str).collect();
+        data.extend([STOP, USAGE, "[DONE]"]);
+        let deltas: Vec<String> = deltas.iter().map(|delta| format!("Text({delta:?})")).collect();
+        for act in [stream(&events(&data)), unended(&events(&data))] {
+            let asked = ask(vec![Act::Say(act)]).await;
+            assert_eq!((&*asked.reply().text, &asked.deltas), (text, &deltas));
+        }
+        // The held event comes out also if the stream breaks off.
+        let cut: Vec<&str> = data[..pieces.len()].to_vec();
+        let error = ask(vec![Act::Say(stream(&events(&cut)))]).await;
+        assert_eq!(error.deltas.iter().filter(|delta| delta.starts_with("Text")).count(), deltas.len());
+        assert_eq!(error.error().kind, ModelErrorKind::Connection);
+    }
+}
+
+#[tokio::test]
+async fn a_tool_with_a_schema_that_is_too_large_is_not_sent() {
+    let schema = Data::dict([(
+        "properties",
+        Data::dict([("a", Data::dict([("enum", Data::list([Data::from("x".repeat(200_000))]))]))]),
+    )]);
+    let tools = vec![ToolSpec::new("small", "", Data::empty_dict()), ToolSpec::new("large", "", schema)];
+    let request = Request { tools: Arc::new(tools), ..request() };
+    let asked = ask_for(vec![json("200 OK", GOOD)], request.clone()).await;
+    assert!(asked.requests[0].contains("small") && !asked.requests[0].contains("large"), "{}", asked.requests[0]);
+    let tool_choice = Data::dict([("name", Data::from("large"))]);
+    let forced = ask_for(vec![], Request { tool_choice, ..request }).await;
+    assert_eq!(forced.error().kind, ModelErrorKind::BadRequest);
+    assert!(forced.error().message.contains("cannot be offered: its schema has"), "{}", forced.error().message);
+}
+
+#[tokio::test]
+async fn half_of_a_character_in_a_whole_answer_is_replaced() {
+    let body = GOOD.replace("hello", r"hell\ud83d");
+    assert_eq!(ask_for(vec![json("200 OK", &body)], request()).await.reply().text.as_ref(), "hell\u{fffd}");
 }
 
 #[tokio::test]

@@ -14,7 +14,8 @@ const NAME_WITHIN: usize = 1_000;
 /// are the text unchanged, so that the model is told about the error.
 pub(super) fn read(raw: &str) -> Vec<ToolCall> {
     let mut found = Vec::new();
-    let mut rest = bare(raw);
+    let repaired = json::repaired(raw);
+    let mut rest = bare(&repaired);
     while !rest.is_empty() {
         let mut reader = serde_json::Deserializer::from_str(rest).into_iter::<DepthLimited>();
         match reader.next() {
@@ -25,7 +26,7 @@ pub(super) fn read(raw: &str) -> Vec<ToolCall> {
                 // A second block began before the first was closed.
                 rest = bare(rest.strip_prefix(OPEN).unwrap_or(rest)).trim_start_matches([',', ';']).trim_start();
             }
-            Some(Err(_)) if found.is_empty() => return vec![broken(rest)],
+            Some(Err(_)) if found.is_empty() => return vec![broken(bare(raw))],
             // Prose after a call is not a call.
             _ => break,
         }

@@ -37,6 +37,13 @@ fn calls_are_read_from_among_prose() {
 }
 
 #[test]
+fn half_of_a_character_and_a_wide_integer_lose_no_call() {
+    let text =
+        r#"<tool_call>{"name":"a","arguments":{"t":"x\ud83d","n":123456789012345678901}}{"name":"b"}</tool_call>"#;
+    assert_eq!(calls(text), ["a{\"n\":\"123456789012345678901\",\"t\":\"x\u{fffd}\"}", "b{}"]);
+}
+
+#[test]
 fn a_call_that_is_quoted_is_none() {
     let fenced = format!("To call a tool write\n```\n{A}\n```\nand wait.");
     assert_eq!(taken(&fenced), (fenced.clone(), vec![]));

@@ -101,7 +101,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":5,"method":[]}"#, -32600, json!(5), json!("method")),
             (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":"b"}"#, -32602, json!(5), json!("params")),
             (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":[1]}"#, -32602, json!(5), json!("params")),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":{"b":1},}"#, -32700, json!(null), json!(null)),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"a","params":{"b":1},}"#, -32700, json!(5), json!(null)),
         ];
         for (body, rpc, id, field) in cases {
             let answer = refusal(body.as_bytes());

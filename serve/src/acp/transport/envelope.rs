@@ -2,10 +2,10 @@
 //! helpful errors.
 
 use agent_client_protocol::RawJsonRpcMessage;
-use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Request, Rules};
-use serde_json::{Map, Value};
+use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Request, Rules, ScannedId, code};
+use serde_json::{Map, Value, json};
 
-use super::lines::{InputLine, request_id};
+use super::lines::InputLine;
 use crate::acp::error::ErrorResponse;
 
 /// Both sides send requests and responses. Ids are those that the crate can match again.
@@ -26,16 +26,21 @@ impl BadLine {
     }
 }
 
-/// Reads a line. An invalid response gets no response, to prevent an endless loop between two sides.
+/// Reads a line. An invalid response gets no response, to prevent an endless loop between two sides: the request that it belongs
+/// to fails.
 ///
 /// # Errors
 /// The response to send, if the peer waits for one.
 pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
+    let unread = |ScannedId { id, is_answer }, refusal: ErrorResponse| match is_answer {
+        true => Ok(failed(id, refusal.message())),
+        false => Err(bad(id, refusal)),
+    };
     let text = match line {
         InputLine::Text(text) => text,
-        InputLine::NoText { byte, id } => return Err(bad(or_null(id), ErrorResponse::no_text(byte))),
-        InputLine::TooLong { bytes, id } => return Err(bad(or_null(id), ErrorResponse::line_too_long(bytes, limit))),
+        InputLine::NoText { byte, id } => return unread(id, ErrorResponse::no_text(byte)),
+        InputLine::TooLong { bytes, id } => return unread(id, ErrorResponse::line_too_long(bytes, limit)),
     };
     match jsonrpc::read_text::<Value>(&text, &RULES) {
         Ok(Message::Request(request)) => {
@@ -44,23 +49,22 @@ pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMes
             message.map(Some).map_err(|error| bad(id, ErrorResponse::envelope("jsonrpc", &error.to_string())))
         }
         Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
-        Err(error) if error.is_answer && !error.problem.is_syntax() => Ok(None),
-        // The client waits for a response to its request, also if the rest of the line is invalid.
-        Err(error) if error.problem.is_syntax() => {
-            Err(bad(or_null(request_id(text.as_bytes())), refusal(error.problem)))
-        }
+        Err(error) if error.is_answer => Ok(failed(error.id, &error.problem.to_string())),
         Err(error) => Err(bad(error.id, refusal(error.problem))),
     }
 }
 
-fn or_null(id: Option<Id>) -> Id {
-    id.unwrap_or_else(Id::null)
+/// Returns the response that fails the request with an id, `None` if the id is not known.
+fn failed(id: Id, reason: &str) -> Option<RawJsonRpcMessage> {
+    tracing::warn!(id = id.as_json(), reason, "invalid response");
+    let error = json!({"code": code::INVALID_REQUEST, "message": format!("invalid response: {reason}")});
+    let is_known = id != Id::null();
+    is_known.then(|| of_crate(of_answer(Answer { id: Some(id), result: None, error: Some(error) })).ok()).flatten()
 }
 
 /// Returns the response to an invalid message of another transport: the id, and the error.
-pub(crate) fn refused(text: &str, error: EnvelopeError) -> (Id, ErrorResponse) {
-    let id = if error.problem.is_syntax() { or_null(request_id(text.as_bytes())) } else { error.id };
-    (id, refusal(error.problem))
+pub(crate) fn refused(error: EnvelopeError) -> (Id, ErrorResponse) {
+    (error.id, refusal(error.problem))
 }
 
 /// Converts a message to the crate's type.
@@ -182,10 +186,28 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_wrong_is_not_answered() {
-        for line in [r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, r#"{"id":1,"result":1}"#, r#"{"error":7}"#] {
-            assert!(matches!(read(InputLine::Text(line.to_owned()), 100), Ok(None)), "{line}");
+    fn an_answer_that_is_wrong_is_not_answered_and_fails_its_request() {
+        let taken =
+            |line: &str| read(InputLine::Text(line.to_owned()), 100).unwrap_or_else(|_| panic!("refused: {line}"));
+        for line in [r#"{"error":7}"#, r#"{"result":NaN}"#] {
+            assert!(taken(line).is_none(), "{line}");
         }
+        for line in [
+            r#"{"id":1,"result":1}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"n":NaN}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"text":"cut"#,
+        ] {
+            let message = serde_json::to_value(taken(line).unwrap_or_else(|| panic!("dropped: {line}"))).unwrap();
+            assert_eq!((&message["id"], message["error"]["message"].is_string()), (&json!(1), true), "{message}");
+        }
+        assert!(taken(r#"{"jsonrpc":"2.0","id":1,"result":"\ud83d"}"#).is_some());
+    }
+
+    #[test]
+    fn half_of_a_character_in_a_prompt_is_taken() {
+        let line = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"text":"cut \ud83d"}}"#;
+        let message = read(InputLine::Text(line.to_owned()), 100).unwrap().unwrap();
+        assert_eq!(serde_json::to_value(message).unwrap()["params"]["text"], "cut \u{fffd}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! [`LineSplitter`]: splits a byte stream into lines, with a limit on their length.
 
-use jsonrpc::{Id, IdScanner};
+use jsonrpc::{Id, IdScanner, ScannedId};
 
 use super::envelope::RULES;
 
@@ -13,15 +13,15 @@ pub(crate) enum InputLine {
     NoText {
         /// The position of the first invalid byte, from 1.
         byte: usize,
-        /// The id of the request, if it can be found.
-        id: Option<Id>,
+        /// The id of the line.
+        id: ScannedId,
     },
     /// A line that exceeded the limit and was skipped.
     TooLong {
         /// Its length in bytes, without the line end.
         bytes: usize,
-        /// The id of the request, if it can be found.
-        id: Option<Id>,
+        /// The id of the line.
+        id: ScannedId,
     },
 }
 
@@ -83,7 +83,7 @@ impl LineSplitter {
     fn line(&mut self) -> Option<InputLine> {
         let skipped = std::mem::take(&mut self.skipped);
         if skipped > 0 {
-            let id = std::mem::take(&mut self.scanner).request_id(&RULES);
+            let id = std::mem::take(&mut self.scanner).found(&RULES);
             return Some(InputLine::TooLong { bytes: skipped, id });
         }
         let mut line = std::mem::take(&mut self.held);
@@ -97,7 +97,9 @@ impl LineSplitter {
             Ok(text) => InputLine::Text(text),
             Err(error) => {
                 let byte = error.utf8_error().valid_up_to() + 1;
-                InputLine::NoText { byte, id: request_id(error.as_bytes()) }
+                let mut scanner = IdScanner::default();
+                scanner.feed(error.as_bytes());
+                InputLine::NoText { byte, id: scanner.found(&RULES) }
             }
         })
     }
@@ -124,6 +126,10 @@ mod tests {
         lines
     }
 
+    fn no_id() -> ScannedId {
+        ScannedId { id: Id::null(), is_answer: false }
+    }
+
     fn text(text: &str) -> InputLine {
         InputLine::Text(text.to_owned())
     }
@@ -143,7 +149,7 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped_and_the_next_one_is_not() {
         let input = b"123456789\n12345678\n1234567890123\nok\n123456789";
-        let long = |bytes| InputLine::TooLong { bytes, id: None };
+        let long = |bytes| InputLine::TooLong { bytes, id: no_id() };
         let whole = [long(9), text("12345678"), long(13), text("ok"), long(9)];
         assert_eq!(split(8, &[input]), whole);
         for cut in 0..=input.len() {
@@ -158,14 +164,14 @@ mod tests {
             splitter.feed(&[b'x'; 1024], |line| panic!("{line:?}"));
             assert!(splitter.held.capacity() <= 16, "{}", splitter.held.capacity());
         }
-        assert_eq!(splitter.finish(), Some(InputLine::TooLong { bytes: 1_024_000, id: None }));
+        assert_eq!(splitter.finish(), Some(InputLine::TooLong { bytes: 1_024_000, id: no_id() }));
     }
 
     #[test]
     fn bytes_that_are_no_text_are_told_with_their_place() {
         assert_eq!(
             split(64, &[b"{\"a\": \"\xff\"}\n\xc3\n"]),
-            [InputLine::NoText { byte: 8, id: None }, InputLine::NoText { byte: 1, id: None }]
+            [InputLine::NoText { byte: 8, id: no_id() }, InputLine::NoText { byte: 1, id: no_id() }]
         );
     }
 
@@ -176,11 +182,11 @@ mod tests {
             let ids: Vec<_> = split(8, &[&input[..cut], &input[cut..]])
                 .into_iter()
                 .map(|line| match line {
-                    InputLine::TooLong { id, .. } => id.map(|id| id.as_json().to_owned()),
+                    InputLine::TooLong { id, .. } => id.id.as_json().to_owned(),
                     other => panic!("{other:?}"),
                 })
                 .collect();
-            assert_eq!(ids, [Some("7".to_owned()), Some("\"x\"".to_owned()), None], "cut at {cut}");
+            assert_eq!(ids, ["7", "\"x\"", "null"], "cut at {cut}");
         }
     }
 

@@ -132,6 +132,7 @@ impl From<Failure> for PeerError {
             FailureKind::Connection => (ErrorKind::Connection, "check that the agent is running"),
             FailureKind::Timeout => (ErrorKind::Timeout, "allow more time with the option `timeout_ms`"),
             FailureKind::TooLarge => (ErrorKind::TooLarge, "have the agent send a URL instead of the content"),
+            FailureKind::NotText => (ErrorKind::NotAgent, "the agent must send UTF-8"),
         };
         PeerError::new(kind, failure.message).help(help)
     }

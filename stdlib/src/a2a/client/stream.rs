@@ -1,12 +1,14 @@
 //! [`Stream`]: what becomes of a task, as a peer tells it.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, TaskState, Version};
+use json::PieceJoiner;
 use jsonrpc::{Answer, Message, Request};
-use providers::web::ResponseEvents;
+use providers::web::{Failure, ResponseEvents};
 use runtime::data::Data;
 use tokio::time::timeout;
 
@@ -48,15 +50,49 @@ pub(crate) struct Stream {
 }
 
 enum PeerEventSource {
-    Events(ResponseEvents),
+    Events(JoinedResponseEvents),
     /// One document.
     Document(Data),
     /// The stream is over.
     Over,
 }
 
+/// The events of a response, after halves of a character were joined: a peer may cut a text inside of one.
+struct JoinedResponseEvents {
+    events: ResponseEvents,
+    joiner: PieceJoiner<()>,
+    ready: VecDeque<((), String)>,
+    /// The failure that came while an event was held.
+    failure: Option<Failure>,
+}
+
+impl JoinedResponseEvents {
+    async fn next(&mut self) -> Result<Option<String>, Failure> {
+        loop {
+            if let Some(((), event)) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            if let Some(failure) = self.failure.take() {
+                return Err(failure);
+            }
+            match self.events.next().await {
+                Ok(Some(event)) if self.joiner.is_waiting() || json::has_unpaired(&event) => {
+                    self.ready = self.joiner.push((), event);
+                }
+                next if self.joiner.is_waiting() => {
+                    self.ready = self.joiner.flush();
+                    self.failure = next.err();
+                }
+                next => return next,
+            }
+        }
+    }
+}
+
 impl Stream {
     pub(super) fn of_events(peer: Peer, events: ResponseEvents, until_over: bool) -> Stream {
+        let events =
+            JoinedResponseEvents { events, joiner: PieceJoiner::default(), ready: VecDeque::new(), failure: None };
         Stream { source: PeerEventSource::Events(events), until_over, ..Stream::of_document(peer, Data::Nil) }
     }
 
