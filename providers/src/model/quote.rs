@@ -96,7 +96,7 @@ impl Size {
                     self.bytes += key.len() as u64 + 4;
                     match value {
                         Value::String(text) if is_media(key, text) => {
-                            self.media_tokens += media_tokens(text, value_kind(fields))
+                            self.media_tokens += media_tokens(text, value_kind(fields));
                         }
                         _ => self.add(value),
                     }
