@@ -27,12 +27,13 @@ const VARIABLES: [&str; 2] = ["HARN_LOG", "RUST_LOG"];
 
 /// The crates of the workspace, which a filter without a target is about. Libraries may log what is sent, so they must be
 /// named.
-const CRATES: [&str; 15] = [
+const CRATES: [&str; 16] = [
     "a2a",
     "cli",
     "fmt",
     "harn",
     "hub",
+    "json",
     "jsonrpc",
     "lang",
     "lsp",

@@ -126,6 +126,7 @@ fn converse(vendors: &Vendors, seed: u64) -> Result<Seen, String> {
     let mut ran = run(vec![script.file.display().to_string(), "kill".to_owned()]);
     if ran.exit_code == KILLED {
         killed = 1;
+        output.known.set(vendors.last(&name).0);
         ran = run(vec![script.file.display().to_string(), "go".to_owned()]);
     }
     let _ = std::fs::remove_file(&script.file);

@@ -1,7 +1,7 @@
 //! [`Routes`]: which provider and model a call goes to, and the way there.
 
 use std::borrow::Cow;
-use std::cell::{LazyCell, RefCell};
+use std::cell::{LazyCell, OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -338,9 +338,10 @@ impl Routes {
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
             failure: route.failure(),
         };
+        let own_ids = OwnCallIds { turn: turn.number, request, stem: OnceCell::new() };
         let named = |delta: Delta<'_>| match delta {
             Delta::ToolCallStart { index, id, name } => {
-                live(Delta::ToolCallStart { index, id: &own_call_id(turn, index, id), name });
+                live(Delta::ToolCallStart { index, id: &own_ids.of(index, id), name });
             }
             other => live(other),
         };
@@ -358,7 +359,7 @@ impl Routes {
             show(&reply, live);
         }
         for (index, call) in reply.tool_calls.iter_mut().enumerate() {
-            call.id = own_call_id(turn, index, &call.id).as_ref().into();
+            call.id = own_ids.of(index, &call.id).as_ref().into();
             if route.wire == WireFormat::Anthropic {
                 tool_schema::rename_back(call, &request.tools);
             }
@@ -391,10 +392,37 @@ impl Routes {
     }
 }
 
-/// Returns a call's id. An id that the vendor did not provide contains the turn as well as the
-/// position, since other vendors require ids to be unique in a conversation.
-fn own_call_id<'a>(turn: Turn<'_>, index: usize, id: &'a str) -> Cow<'a, str> {
-    if id == call_id(index) { format!("call_{}_{index}", turn.number).into() } else { id.into() }
+/// The ids of an answer's calls that the vendor did not provide. They contain the turn as well as the position, since other
+/// vendors require ids to be unique in a conversation.
+struct OwnCallIds<'a> {
+    turn: u32,
+    request: &'a Request,
+    /// The part before the position.
+    stem: OnceCell<String>,
+}
+
+impl OwnCallIds<'_> {
+    /// Returns the id of the call at a position.
+    fn of<'a>(&self, index: usize, id: &'a str) -> Cow<'a, str> {
+        if id == call_id(index) {
+            format!("{}{index}", self.stem.get_or_init(|| self.free_stem())).into()
+        } else {
+            id.into()
+        }
+    }
+
+    /// Returns a stem that no call of the history has: a loop that was resumed may count its turns anew.
+    fn free_stem(&self) -> String {
+        let is_free = |stem: &String| {
+            let mut calls = self.request.messages.iter().flat_map(|message| &message.tool_calls);
+            !calls.any(|call| call.id.starts_with(stem.as_str()))
+        };
+        let first = format!("call_{}_", self.turn);
+        if is_free(&first) {
+            return first;
+        }
+        (2_usize..).map(|again| format!("call_{}_{again}_", self.turn)).find(is_free).unwrap_or(first)
+    }
 }
 
 impl Model for Routes {

@@ -193,7 +193,7 @@ fn a_message_that_is_not_json_is_answered_in_words_and_with_its_id() {
         ("nonsense", Value::Null, -32700, "invalid JSON line: expected"),
         ("", Value::Null, -32700, "invalid JSON line: it is empty"),
         (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{"a":tru}}"#, json!(5), -32700, "invalid JSON line"),
-        (r#"{"jsonrpc":"2.0","id":6,"method":"a","params":{"a":"\ud800"}}"#, json!(6), -32700, "invalid JSON line"),
+        (r#"{"jsonrpc":"2.0","id":6,"method":"a","params":{"a":NaN}}"#, json!(6), -32700, "invalid JSON line"),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"a"}]"#, Value::Null, -32600, "batches are not supported"),
         (r#"{"jsonrpc":"2.0","id":7,"method":7}"#, json!(7), -32600, "`method` of a JSON-RPC message must be a string"),
         (r#"{"jsonrpc":"2.0","id":8,"method":"a","params":7}"#, json!(8), -32600, "must be an object"),

@@ -49,15 +49,17 @@ pub(in crate::model) fn bind(body: &mut Value, check: PrefixCheck) -> BoundThoug
         if message["role"] == "assistant" {
             left_out += fit_answer(&mut message, prefix.as_mut(), !drops);
             if message["content"].as_array().is_some_and(Vec::is_empty) {
+                // An instruction must not stand before a message of the user.
+                if let Some(mut instruction) = kept.pop_if(|last| last["role"] == "system") {
+                    instruction["role"] = "user".into();
+                    push(&mut kept, instruction);
+                }
                 continue;
             }
         } else if let Some(prefix) = &mut prefix {
             prefix.add_message(&message, kept.last().is_none_or(|last| last["role"] != message["role"]));
         }
-        match kept.last_mut() {
-            Some(last) if last["role"] == message["role"] => merge(last, message),
-            _ => kept.push(message),
-        }
+        push(&mut kept, message);
     }
     *messages = kept;
     BoundThoughts { prefix: prefix.map(|prefix| prefix.digest()), left_out }
@@ -137,6 +139,14 @@ fn fit_answer(message: &mut Value, prefix: Option<&mut Prefix>, leaves_out: bool
 
 fn is_bound(block: &Value) -> bool {
     block["type"].as_str().is_some_and(|kind| THOUGHTS.contains(&kind))
+}
+
+/// Adds a message; neighbours of one role become one.
+fn push(messages: &mut Vec<Value>, message: Value) {
+    match messages.last_mut() {
+        Some(last) if last["role"] == message["role"] => merge(last, message),
+        _ => messages.push(message),
+    }
 }
 
 /// Adds the content of a message to one of the same role.

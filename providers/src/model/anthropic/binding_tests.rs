@@ -103,6 +103,14 @@ fn an_answer_of_thoughts_alone_disappears_with_them() {
 }
 
 #[test]
+fn an_instruction_before_an_answer_that_disappears_becomes_the_users() {
+    let instruction = json!({"role": "system", "content": "Be brief."});
+    let (sent, _) = refusing(body("S", vec![user("Look."), instruction, answer(&[thought("s1")]), user("And?")]));
+    let texts = [text("Look."), text("Be brief."), text("And?")];
+    assert_eq!(sent["messages"], json!([{"role": "user", "content": texts}]));
+}
+
+#[test]
 fn the_parts_of_a_continued_answer_have_prefixes_of_their_own() {
     let first = answered(body("S", vec![user("Look.")]), PrefixCheck::Refusing, vec![thought("s1"), text("I")]);
     let paused = vec![user("Look."), answer(&first)];

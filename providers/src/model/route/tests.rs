@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use runtime::message::Message;
+use runtime::message::{Message, ToolCall};
 use runtime::model::ModelErrorKind;
 
 use super::*;
@@ -71,6 +71,20 @@ fn the_vendor_itself_is_asked_to_drop_bound_thoughts_with_the_header_for_it() {
         let headers = &route.endpoint.unwrap().headers;
         assert_eq!(headers.iter().any(|(name, _)| *name == "anthropic-beta"), drops, "{model}");
     }
+}
+
+#[test]
+fn ids_that_the_vendor_did_not_provide_are_new_in_the_conversation() {
+    let ids = |known: &[&str]| {
+        let calls = known.iter().map(|id| ToolCall::new(*id, "look", Data::empty_dict())).collect();
+        let messages = [Arc::new(Message::assistant("", calls))].into_iter().collect();
+        let request = Request { messages, ..Request::default() };
+        let own = OwnCallIds { turn: 3, request: &request, stem: OnceCell::new() };
+        [own.of(0, "call_0").into_owned(), own.of(1, "call_1").into_owned(), own.of(1, "toolu_7").into_owned()]
+    };
+    assert_eq!(ids(&["call_2_0", "toolu_1"]), ["call_3_0", "call_3_1", "toolu_7"]);
+    assert_eq!(ids(&["call_3_0"]), ["call_3_2_0", "call_3_2_1", "toolu_7"]);
+    assert_eq!(ids(&["call_3_0", "call_3_2_0"]), ["call_3_3_0", "call_3_3_1", "toolu_7"]);
 }
 
 #[test]
