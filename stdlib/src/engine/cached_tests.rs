@@ -31,7 +31,7 @@ fn prompt(route: &Route, request: &Request) -> String {
         WireFormat::OpenaiResponses => &["tools", "instructions", "input"],
         WireFormat::Gemini => &["tools", "systemInstruction", "contents"],
     };
-    order.iter().map(|key| plain(body.get(*key)).to_json()).collect::<Vec<_>>().join("\n")
+    order.iter().map(|key| plain(body.get(key)).to_json()).collect::<Vec<_>>().join("\n")
 }
 
 fn plain(value: &Data) -> Data {

@@ -17,7 +17,7 @@ fn text(text: &str) -> Value {
 }
 
 fn body(system: &str, messages: Vec<Value>) -> Value {
-    json!({"model": "claude-fable-5-1", "system": system, "tools": [], "messages": messages})
+    json!({"model": "claude-fable-5-1", "system": system, "tools": [], "messages": Value::Array(messages)})
 }
 
 fn user(text: &str) -> Value {
