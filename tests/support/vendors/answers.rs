@@ -93,6 +93,8 @@ pub fn answer(
     let offers = body.to_string().contains("\"look\"");
     let end = match wanted.unwrap_or_else(|| dice.pick(ENDS)) {
         End::Pause if api.wire != Wire::Anthropic => End::Done,
+        // This API has no word for it.
+        End::Refusal if api.wire == Wire::Ollama => End::Empty,
         End::Calls | End::CutCall if !offers => End::Done,
         end => end,
     };
