@@ -61,8 +61,8 @@ fn serve(folder: &Path, args: &[&str], addresses: usize) -> (Running, Vec<String
     let mut found = Vec::new();
     while found.len() < addresses {
         let line = lines.next().unwrap_or_else(|| panic!("{args:?} does not listen")).unwrap();
-        let address = line.split("127.0.0.1:").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
-        found.extend(address.map(|port| format!("127.0.0.1:{}", port.collect::<String>())));
+        let ports = line.split("127.0.0.1:").skip(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
+        found.extend(ports.map(|port| format!("127.0.0.1:{}", port.collect::<String>())));
     }
     thread::spawn(move || lines.for_each(drop));
     (server, found)

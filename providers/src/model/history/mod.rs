@@ -206,10 +206,11 @@ pub(super) fn keeps_roles(route: &HistoryRoute) -> bool {
 
 /// Returns the rules that change the document of a request.
 pub(super) fn applied(request: &Request, route: &HistoryRoute) -> Vec<&'static HistoryRule> {
-    let (_, changed) = fitted(request, route);
+    let (fitted, changed) = fitted(request, route);
     let needs = |rule: &&HistoryRule| match rule.change {
         Change::Message(_) => changed.iter().any(|other| other.name == rule.name),
-        Change::Encoder(needs) => (rule.holds)(route, request) && needs(request),
+        // The encoder gets what the other rules have made.
+        Change::Encoder(needs) => (rule.holds)(route, request) && needs(&fitted),
     };
     HISTORY_RULES.iter().filter(needs).collect()
 }
