@@ -24,7 +24,7 @@ pub use codes::BudgetCode;
 pub use error::{BudgetError, Exhausted, usd};
 pub use ledger::{Amount, Ledger, Purpose, Spending};
 
-/// The limits of a budget; `None` is no limit.
+/// The limits of a budget; `None` means unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// The cost of all requests, in nano-dollars.

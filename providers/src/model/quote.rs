@@ -54,7 +54,7 @@ fn output_limit(wire: WireFormat, body: &Value) -> Option<u64> {
         WireFormat::OpenaiChat => body.get("max_completion_tokens").or_else(|| body.get("max_tokens")),
         WireFormat::OpenaiResponses => body.get("max_output_tokens"),
         WireFormat::Gemini => body.pointer("/generationConfig/maxOutputTokens"),
-        // A negative number is no limit.
+        // A negative number does not limit anything.
         WireFormat::Ollama => body.pointer("/options/num_predict"),
     };
     stated.and_then(Value::as_u64)

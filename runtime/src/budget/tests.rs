@@ -153,7 +153,7 @@ fn unknown_prices_and_lengths_are_refused_only_where_a_limit_needs_them() {
         (refused(tokens, &unpriced), refused(turns(1), &endless), refused(turns(1), &unpriced)),
         (None, None, None)
     );
-    // What has no price is no cost of 0.
+    // An unknown price does not count as 0.
     let budget = budget(turns(5), None);
     charge(&budget, unpriced).unwrap().settle(&usage(5, 5));
     assert!(!budget.ledger().is_cost_known());

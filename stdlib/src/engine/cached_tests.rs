@@ -21,7 +21,7 @@ const MODELS: [&str; 7] = [
 
 const HINTS: [&str; 4] = ["system", "developer", "user_block", "ephemeral_cache"];
 
-/// Returns the prompt of a document in the order in which it is read. Marks for caches are no part of it, and a text is the
+/// Returns the prompt of a document in the order in which it is read. It has no marks for caches, and a text is the
 /// same as one block with it.
 fn prompt(route: &Route, request: &Request) -> String {
     let body = Data::from(route.body(request).unwrap());

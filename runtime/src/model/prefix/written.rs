@@ -1,5 +1,5 @@
 //! A message in the form of the measured document: its content is always written as blocks, so that a reminder after it
-//! changes nothing, and without marks for caches, which are no part of what is cached. It is written without an intermediate dict, because a loop measures each of its messages.
+//! changes nothing, and without marks for caches, which are not cached themselves. It is written without an intermediate dict, because a loop measures each of its messages.
 
 use std::sync::Arc;
 
