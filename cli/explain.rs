@@ -13,9 +13,13 @@ mod search;
 use crate::report::{visible, wants_color};
 use crate::stdout;
 use serde_json::{Value, json};
+#[cfg(feature = "serve")]
 use serve::catalogue;
 use stdlib::Code;
+#[cfg(not(feature = "serve"))]
+use stdlib::catalogue;
 
+#[cfg(feature = "repl")]
 pub(crate) use page::list;
 use page::page;
 use search::find;

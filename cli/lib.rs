@@ -2,10 +2,14 @@
 //!
 //! [`main`] is the command of a process. [`capture`] runs a script in a process that has other work too, such as tests.
 //!
+//! The features `lsp`, `otel`, `repl` and `serve` select the commands and options that need heavy dependencies.
+//!
 //! Exit codes: 0 when all went well, 1 when there were errors, 2 for wrong usage, 3 when a run used up its fuel, memory or
 //! time; an int that a pipeline returns is the exit code of `harn run`.
 
+#[cfg(feature = "serve")]
 mod attach;
+#[cfg(feature = "serve")]
 mod channel;
 mod check;
 mod completions;
@@ -14,6 +18,7 @@ mod difference;
 mod dis;
 mod doc;
 mod eval;
+#[cfg(feature = "serve")]
 mod event_log;
 mod explain;
 mod fmt;
@@ -23,23 +28,29 @@ mod limits;
 mod live;
 mod llms;
 mod log;
+#[cfg(feature = "lsp")]
 mod lsp;
 mod man;
+mod markup;
 mod mcp;
 mod new;
+#[cfg_attr(not(feature = "otel"), path = "without_otel.rs")]
 mod otel;
 mod pager;
 mod parallel;
 mod preview;
 mod progress;
 mod project;
+#[cfg(feature = "repl")]
 mod repl;
 mod report;
 mod run;
 mod script;
+#[cfg(feature = "serve")]
 mod serve;
 mod stdout;
 mod test;
+#[cfg(feature = "serve")]
 mod trace;
 mod trust;
 mod usage;
@@ -87,6 +98,7 @@ enum Command {
     /// Print the language and its builtins in one text, for coding agents
     Llms(Lazy<llms::LlmsArgs>),
     /// Show the life of every reminder in an event log
+    #[cfg(feature = "serve")]
     Trace(Lazy<trace::TraceArgs>),
     /// Trust the harn.toml of a folder, list the trusted folders, or revoke trust
     Trust(Lazy<trust::TrustArgs>),
@@ -95,22 +107,28 @@ enum Command {
     Mcp(Lazy<mcp::McpCommand>),
     /// Enrol, list and revoke the channels of an event log
     #[command(subcommand)]
+    #[cfg(feature = "serve")]
     Channel(Lazy<channel::ChannelCommand>),
     /// Maintain an event log: remove old records
     #[command(subcommand)]
+    #[cfg(feature = "serve")]
     Log(Lazy<event_log::LogCommand>),
     /// Join a running daemon as an agent on standard input and output, for an editor
+    #[cfg(feature = "serve")]
     Attach(attach::AttachArgs),
     /// Start an interactive session
+    #[cfg(feature = "repl")]
     Repl(Lazy<repl::ReplArgs>),
     /// Print a script that completes commands in a shell
     Completions(Lazy<completions::CompletionsArgs>),
     /// Print or write manual pages
     Man(Lazy<man::ManArgs>),
     /// Start the language server for an editor, over standard input and output
+    #[cfg(feature = "lsp")]
     Lsp(Lazy<lsp::LspArgs>),
     /// Serve a script to an editor or to other agents, or run a hub
     #[command(subcommand)]
+    #[cfg(feature = "serve")]
     Serve(Lazy<serve::Wire>),
 }
 
@@ -165,16 +183,23 @@ pub fn main() -> ExitCode {
         Command::Dis(Lazy(args)) => dis::run(args, &console),
         Command::Doc(Lazy(args)) => doc::run(&args),
         Command::Llms(Lazy(args)) => llms::run(&args),
+        #[cfg(feature = "serve")]
         Command::Trace(Lazy(args)) => trace::run(&args),
         Command::Trust(Lazy(args)) => trust::run(&args),
         Command::Mcp(Lazy(command)) => mcp::run(command),
+        #[cfg(feature = "serve")]
         Command::Channel(Lazy(command)) => channel::run(command),
+        #[cfg(feature = "serve")]
         Command::Log(Lazy(command)) => event_log::run(command),
+        #[cfg(feature = "serve")]
         Command::Attach(args) => attach::run(args),
+        #[cfg(feature = "repl")]
         Command::Repl(Lazy(args)) => repl::run(args),
         Command::Completions(Lazy(args)) => completions::run(&args, Cli::command()),
         Command::Man(Lazy(args)) => man::run(&args, Cli::command()),
+        #[cfg(feature = "lsp")]
         Command::Lsp(Lazy(args)) => lsp::run(&args),
+        #[cfg(feature = "serve")]
         Command::Serve(Lazy(wire)) => serve::run(wire),
     }))
 }

@@ -36,6 +36,7 @@ type TemplateFile = (&'static str, &'static str);
 /// Files of all templates; those of a template replace them.
 const COMMON: &[TemplateFile] = &[
     (".gitignore", include_str!("new/common/gitignore")),
+    ("AGENTS.md", include_str!("new/common/AGENTS.md")),
     ("ci.sh", include_str!("new/common/ci.sh")),
     ("harn.toml", include_str!("new/common/harn.toml")),
 ];

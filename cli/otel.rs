@@ -1,13 +1,17 @@
 //! `--otel`: traces of what runs do, exported over OTLP while they go on.
 
+#[cfg(feature = "serve")]
 mod hub_spans;
 
+#[cfg(feature = "serve")]
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
+#[cfg(feature = "serve")]
 pub(crate) use hub_spans::HubSpans;
 use runtime::activity::ActivityOptions;
 use runtime::event_log::RecordObserver;
+#[cfg(feature = "serve")]
 use serve::hub::HubObserver;
 use stdlib::shown;
 use telemetry::{Destination, ExportError, Exported, Live, captures_content};
@@ -65,11 +69,13 @@ impl Exporting {
     }
 
     /// Returns a function that creates such taps on any thread.
+    #[cfg(feature = "serve")]
     pub(crate) fn taps(&self) -> Arc<dyn Fn(&str) -> RecordObserver + Send + Sync> {
         self.live.taps()
     }
 
     /// Returns an observer that exports the tasks and the requests of a hub.
+    #[cfg(feature = "serve")]
     pub(crate) fn hub(&self) -> HubObserver {
         let (tasks, requests) = (self.live.spans(), self.live.spans());
         let building = Mutex::new(HubSpans::default());

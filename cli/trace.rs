@@ -6,9 +6,10 @@
 //! - `pending`: what was pending at a point.
 //! - `tasks`: the tasks of a hub. `peer_tasks`: the linked tasks of peers.
 //! - `document`: the same as one JSON document.
-//! - `page`: the same as an HTML page.
+//! - `page`: the same as an HTML page. `picture`: its lanes as one SVG picture. `lane`: the lanes of both.
 //! - `export`: the spans of the runs, sent to a collector.
 
+#[cfg(feature = "otel")]
 use crate::otel::destination;
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
@@ -18,12 +19,14 @@ use runtime::event_log::Record;
 use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
 use serve::channels::PeerTaskLinks;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use stdlib::Diagnostic;
 use stdlib::output::Terminal;
+#[cfg(feature = "otel")]
 use telemetry::Destination;
 
 mod document;
+#[cfg(feature = "otel")]
 mod export;
 mod lane;
 mod names;
@@ -32,19 +35,18 @@ mod page;
 mod paint;
 mod peer_tasks;
 mod pending;
+mod picture;
 mod source;
 mod tasks;
 mod text;
 mod timeline;
 
-pub(crate) use page::escape;
-
 #[derive(clap::Args)]
 pub(crate) struct TraceArgs {
     /// SQLite file of an event log, or a file with one JSON record per line
     log: PathBuf,
-    /// Show the reminders that were pending and the tasks that were unfinished after this cursor; with --json, --html or --records, show everything up to
-    /// it
+    /// Show the reminders that were pending and the tasks that were unfinished after this cursor; with --json, --html, --svg or --records, show
+    /// everything up to it
     #[arg(long, value_name = "CURSOR")]
     at: Option<u64>,
     /// Show only this session, without tasks of a hub; the last characters of its id are enough
@@ -59,8 +61,12 @@ pub(crate) struct TraceArgs {
     /// Write a self-contained HTML page
     #[arg(long, value_name = "FILE", group = "form")]
     html: Option<PathBuf>,
+    /// Write the life of each reminder as an SVG picture
+    #[arg(long, value_name = "FILE", group = "form")]
+    svg: Option<PathBuf>,
     /// Send the spans of all runs over OTLP/HTTP to this collector, or without URL to the one in
     /// OTEL_EXPORTER_OTLP_ENDPOINT
+    #[cfg(feature = "otel")]
     #[arg(
         long,
         value_name = "URL",
@@ -143,6 +149,7 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
         return records(args);
     }
     let upto = args.at.unwrap_or(u64::MAX);
+    #[cfg(feature = "otel")]
     if let Some(to) = &args.otel {
         let told = export::export(&args.log, upto, to)?;
         show(&Terminal, &told.warnings, Format::Text);
@@ -172,7 +179,11 @@ fn trace(args: &TraceArgs) -> Result<(), Failure> {
     rebuilt.notes.sort_by_key(|note| note.cursor);
     let trace = Trace { rebuilt, hub, links, told, names, only };
     if let Some(file) = &args.html {
-        return write_page(&trace, args, file);
+        let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
+        return write_file(&trace, args, file, &page::page(&trace, &name));
+    }
+    if let Some(file) = &args.svg {
+        return write_file(&trace, args, file, &picture::picture(&trace));
     }
     let text = match args.at {
         _ if args.json => document::document(&trace, args.at),
@@ -249,9 +260,8 @@ fn is_of(record: &Record, session: Option<&str>) -> bool {
     id == wanted || id.ends_with(wanted.strip_prefix('#').unwrap_or(wanted))
 }
 
-fn write_page(trace: &Trace, args: &TraceArgs, file: &std::path::Path) -> Result<(), Failure> {
-    let name = args.log.file_name().map_or_else(|| "log".to_owned(), |name| name.to_string_lossy().into_owned());
-    output::write_whole(file, &page::page(trace, &name), &args.log).map_err(|error| {
+fn write_file(trace: &Trace, args: &TraceArgs, file: &Path, text: &str) -> Result<(), Failure> {
+    output::write_whole(file, text, &args.log).map_err(|error| {
         let message = format!("cannot write `{}`: {error}", file.display());
         let help = "use a file in an existing, writable folder; the previous file was not changed";
         Failure::Message(1, message, help.to_owned())

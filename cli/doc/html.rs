@@ -2,7 +2,7 @@
 //! are text there.
 
 use super::DocSection;
-use crate::trace::escape;
+use crate::markup::escape;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("page.css");

@@ -2,7 +2,7 @@
 
 use super::text::{estimate, rate};
 use super::{Evaluation, percent};
-use crate::trace::escape;
+use crate::markup::escape;
 use std::fmt::Write;
 use testing::eval::{EvalOutcome, Rate};
 

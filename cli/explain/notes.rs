@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn each_note_belongs_to_a_row_and_replaces_none_of_its_scripts() {
-        let rows = serve::catalogue();
+        let rows = crate::explain::catalogue();
         for note in NOTES {
             let row = rows.iter().find(|row| row.code == note.code.as_str());
             assert!(row.is_some_and(|row| note.example.is_none() || row.fails.is_empty()), "{}", note.code);

@@ -1,8 +1,9 @@
 //! Rows of the catalogue as text and as JSON. The diagnostic on a page is made by really checking or running the script.
 
+#[cfg(feature = "repl")]
+use super::catalogue;
 use super::notes;
 use serde_json::{Value, json};
-use serve::catalogue;
 use std::path::Path;
 use std::rc::Rc;
 use stdlib::limits::RunLimits;
@@ -24,6 +25,7 @@ pub(super) fn pages(rows: &[&'static Code], json: bool, color: bool) -> String {
 }
 
 /// Returns the list of all codes.
+#[cfg(feature = "repl")]
 pub(crate) fn list() -> String {
     list_of(&catalogue())
 }

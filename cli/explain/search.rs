@@ -1,7 +1,7 @@
 //! Rows of the catalogue by what people write: a code, a family, or words.
 
+use super::catalogue;
 use super::notes;
-use serve::catalogue;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use stdlib::Code;

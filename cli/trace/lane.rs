@@ -2,8 +2,8 @@
 //! each reminder.
 
 use super::names::ShortNames;
-use super::page::escape;
 use super::text::bytes;
+use crate::markup::escape;
 use runtime::reminder::lifecycle::rebuild::{Biography, BirthKind, Carrier, LifeEndReason, RebuiltPrompt, SessionLife};
 use runtime::render::RenderedRole;
 use std::collections::BTreeMap;
@@ -27,6 +27,11 @@ pub(super) struct RecordPositions {
 
 impl RecordPositions {
     pub(super) fn of(session: &SessionLife) -> RecordPositions {
+        Self::within(session, f64::INFINITY)
+    }
+
+    /// Returns positions with turns that are at most so wide.
+    pub(super) fn within(session: &SessionLife, widest: f64) -> RecordPositions {
         let column = match session.turns {
             0..=5 => 140.0,
             6..=7 => 104.0,
@@ -34,6 +39,7 @@ impl RecordPositions {
             15..=40 => 40.0,
             _ => 26.0,
         };
+        let column = f64::min(column, widest);
         let mut turns: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         let mut put = |turn: u32, cursor: u64| turns.entry(turn).or_default().push(cursor);
         for life in &session.reminders {
@@ -61,7 +67,7 @@ impl RecordPositions {
         f64::from(self.turns + 1) * self.column
     }
 
-    fn width(&self) -> f64 {
+    pub(super) fn width(&self) -> f64 {
         self.end() + ROOM
     }
 

@@ -2,12 +2,15 @@
 
 use super::Trace;
 use super::lane::{RecordPositions, Run, ending, runs};
-use super::names::{ShortNames, clean, count, first_line, is_obeyed};
+use super::names::{ShortNames, clean, count, first_line};
 use super::text::{conservation, costs_in_words, is_forgettable, nothing, seen, verdict};
+use crate::markup::escape;
 use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
 use runtime::reminder::{ReminderCode, ReminderField, Surface};
 use std::fmt::Write;
 
+/// Colours, and the signs of the lanes.
+pub(super) const LANES: &str = include_str!("lanes.css");
 const STYLE: &str = include_str!("page.css");
 
 /// The content security policy: the page loads and runs nothing.
@@ -22,7 +25,7 @@ pub(super) fn page(trace: &Trace, log: &str) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>Reminders in {}</title>\n<style nonce=\"page\">\n{STYLE}{}</style>\n</head>\n<body>\n<header>\n<h1>Reminders</h1>\n\
+         <title>Reminders in {}</title>\n<style nonce=\"page\">\n{LANES}{STYLE}{}</style>\n</head>\n<body>\n<header>\n<h1>Reminders</h1>\n\
          <p class=\"facts\"><code>{}</code> · {} · {sessions} · up to cursor {}</p>\n",
         escape(log),
         columns(trace),
@@ -57,25 +60,6 @@ fn columns(trace: &Trace) -> String {
         )
     };
     trace.sessions().enumerate().map(rule).collect()
-}
-
-/// Returns text for an element or an attribute, with everything escaped that a browser would
-/// interpret.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if is_obeyed(c) => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 const LEGEND: &str = r#"<ul class="legend" aria-label="Legend">
@@ -307,15 +291,4 @@ fn notes(out: &mut String, trace: &Trace) {
         let _ = writeln!(out, "<li>cursor {}: {}</li>", note.cursor, escape(&note.message));
     }
     out.push_str("</ul>\n</section>\n");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_of_a_text_is_markup() {
-        let text = "</script><b a='1' b=\"2\">&\u{1b}\u{202e}\n";
-        assert_eq!(escape(text), "&lt;/script&gt;&lt;b a=&#39;1&#39; b=&quot;2&quot;&gt;&amp;\\u{1b}\\u{202e}\n");
-    }
 }

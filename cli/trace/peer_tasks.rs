@@ -1,8 +1,8 @@
 //! The tasks of peers that are linked to local tasks, as text and as a table of the HTML page.
 
 use super::names::{clean, count};
-use super::page::escape;
 use super::paint::Paint;
+use crate::markup::escape;
 use serve::channels::{PeerTaskLink, PeerTaskState};
 use std::fmt::Write;
 

@@ -4,6 +4,7 @@ use crate::a2a::client::PeerCode;
 use crate::channel::ScriptChannelCode;
 use crate::fault::AgentCode;
 use crate::hosting::ServedCode;
+#[cfg(feature = "hub")]
 use crate::hub::HubClientCode;
 use crate::mcp::McpCode;
 use crate::project::ProjectCode;
@@ -41,6 +42,7 @@ pub fn catalogue() -> Vec<&'static Code> {
         AgentCode::rows(),
         ScriptChannelCode::rows(),
         ServedCode::rows(),
+        #[cfg(feature = "hub")]
         HubClientCode::rows(),
         McpCode::rows(),
         ProjectCode::rows(),

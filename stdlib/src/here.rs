@@ -5,6 +5,7 @@ use crate::fault::of_reminder;
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
+#[cfg(feature = "hub")]
 use runtime::activity::{Activity, TraceContext};
 use runtime::data::Data;
 use runtime::receipt::AuditLog;
@@ -107,6 +108,7 @@ pub(crate) fn scope(cx: &Cx<'_>, world: &World) -> Scope {
 }
 
 /// Returns the position of the current span in its trace, if activity is recorded.
+#[cfg(feature = "hub")]
 pub(crate) fn trace(cx: &Cx<'_>, world: &World) -> Option<TraceContext> {
     let here = cx.context.data::<CallContext>().and_then(|here| here.scope.as_ref());
     let activity = here.map_or(world.observers.activity.as_ref(), |scope| scope.activity.as_ref());

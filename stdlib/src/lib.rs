@@ -40,6 +40,7 @@ mod fault;
 mod group;
 mod here;
 mod hosting;
+#[cfg(feature = "hub")]
 mod hub;
 mod interrupt;
 mod lifetime;
@@ -68,6 +69,7 @@ mod world;
 
 pub use crate::a2a::reconcile::reconcile_peer_tasks;
 pub use crate::channel::{ChannelEvents, ChannelHost, ChannelRefusal, ChannelReply, ChannelRequest, OpenChannel};
+#[cfg(feature = "hub")]
 pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
 pub use catalogue::{catalogue, find, from_core};

@@ -133,6 +133,7 @@ pub(crate) struct Services {
     /// MCP servers.
     pub(crate) mcp: McpServers,
     /// The hub of this run, once a script has used it.
+    #[cfg(feature = "hub")]
     pub(crate) local_hub: OnceCell<::hub::Hub>,
 }
 
@@ -318,6 +319,7 @@ impl Services {
             disk: Disk::default(),
             programs: Arc::new(Semaphore::new(MOST_PROGRAMS)),
             mcp: McpServers::new(mcp_servers),
+            #[cfg(feature = "hub")]
             local_hub: OnceCell::new(),
         }
     }

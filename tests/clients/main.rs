@@ -11,6 +11,7 @@
 //! - [`lsp`]: the language server as a client library sees it.
 //! - [`mcp`]: MCP servers, official and hostile, as scripts use them.
 //! - [`otel`]: traces as a collector gets them.
+//! - [`packaging`]: the packages for npm and archives, and the workflows of a release.
 //! - [`progress`]: the line of progress in a pseudo-terminal.
 //! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
@@ -40,6 +41,7 @@ mod markdown;
 mod mcp;
 mod otel;
 mod packages;
+mod packaging;
 mod progress;
 mod repl;
 mod sarif;

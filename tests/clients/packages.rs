@@ -76,7 +76,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Fails unless Node and npm can be run.
-fn require_node(packages: &str) {
+pub(crate) fn require_node(packages: &str) {
     for tool in ["node", "npm"] {
         let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
         assert!(

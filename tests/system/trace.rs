@@ -47,13 +47,16 @@ fn session<'a>(document: &'a Value, id: &str) -> &'a Value {
 
 /// Compares with a file of `tests/trace`.
 fn picture(name: &str, found: &str) {
-    let file = root().join("tests/trace").join(name);
+    same_as(&root().join("tests/trace").join(name), found);
+}
+
+fn same_as(file: &Path, found: &str) {
     if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
-        fs::write(&file, found).unwrap();
+        fs::write(file, found).unwrap();
     }
-    let expected = fs::read_to_string(&file).unwrap_or_default();
+    let expected = fs::read_to_string(file).unwrap_or_default();
     if let Some(diff) = diff(&expected, found) {
-        panic!("tests/trace/{name} (-expected, +found)\n{diff}");
+        panic!("{} (-expected, +found)\n{diff}", file.strip_prefix(root()).unwrap().display());
     }
 }
 
@@ -106,6 +109,38 @@ fn the_page_needs_nothing_and_obeys_nothing() {
     picture("day.html", &format!("{head}<style></style>{body}"));
     assert_eq!(html.matches("<details class=\"lane\">").count(), 10);
     assert_eq!(html.matches("<svg").count(), html.matches("</svg>").count());
+}
+
+/// The picture that `--svg` writes.
+fn svg(log: &Path) -> String {
+    let file = log.with_file_name("log.svg");
+    traced(log, &["--svg", file.to_str().unwrap()]);
+    fs::read_to_string(&file).unwrap()
+}
+
+#[test]
+fn an_svg_picture_needs_nothing_and_obeys_nothing() {
+    let (log, _) = log_of("day");
+    let svg = svg(&log);
+    for forbidden in ["<script", "<b>", "https:", "href", "url(", "@import", "\u{1b}"] {
+        assert!(!svg.contains(forbidden), "{forbidden}");
+    }
+    let (head, rest) = svg.split_once("<style>").unwrap();
+    let (_, body) = rest.split_once("</style>").unwrap();
+    picture("day.svg", &format!("{head}<style></style>{body}"));
+    let empty = log.with_file_name("empty.jsonl");
+    fs::write(&empty, "").unwrap();
+    traced(&empty, &["--svg", log.with_file_name("empty.svg").to_str().unwrap()]);
+    assert!(fs::read_to_string(log.with_file_name("empty.svg")).unwrap().contains(">no reminders</text>"));
+}
+
+#[test]
+fn the_picture_of_the_readme_is_that_of_the_quick_start() {
+    let log = scratch("readme-picture").join("log.db");
+    let home = format!("sqlite:{}", log.display());
+    let outcome = harn(&["run", "--seed", "1", "--event-log", &home, "examples/quickstart.harn"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    same_as(&root().join("docs/quickstart.svg"), &svg(&log));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::super::page::escape;
 use super::{HubTasks, word};
+use crate::markup::escape;
 use runtime::moment::rfc3339;
 
 /// Writes the section of the tasks.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{LazyCell, OnceCell, RefCell};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -338,7 +338,7 @@ impl Routes {
             retries: request.retries.unwrap_or(http::DEFAULT_RETRIES),
             failure: route.failure(),
         };
-        let own_ids = OwnCallIds { turn: turn.number, request, stem: OnceCell::new() };
+        let own_ids = OwnCallIds::new(turn.number, request);
         let named = |delta: Delta<'_>| match delta {
             Delta::ToolCallStart { index, id, name } => {
                 live(Delta::ToolCallStart { index, id: &own_ids.of(index, id), name });
@@ -392,23 +392,40 @@ impl Routes {
     }
 }
 
-/// The ids of an answer's calls that the vendor did not provide. They contain the turn as well as the position, since other
-/// vendors require ids to be unique in a conversation.
+/// The ids of an answer's calls that the vendor did not provide, or that another call has: some servers number the calls of
+/// each answer from the beginning. They contain the turn as well as the position, since vendors require ids to be unique in a
+/// conversation.
 struct OwnCallIds<'a> {
     turn: u32,
     request: &'a Request,
     /// The part before the position.
     stem: OnceCell<String>,
+    /// The vendor's ids in this answer, by position.
+    answered: RefCell<BTreeMap<usize, Box<str>>>,
+}
+
+impl<'a> OwnCallIds<'a> {
+    fn new(turn: u32, request: &'a Request) -> OwnCallIds<'a> {
+        OwnCallIds { turn, request, stem: OnceCell::new(), answered: RefCell::default() }
+    }
 }
 
 impl OwnCallIds<'_> {
     /// Returns the id of the call at a position.
     fn of<'a>(&self, index: usize, id: &'a str) -> Cow<'a, str> {
-        if id == call_id(index) {
+        if id == call_id(index) || self.is_taken(index, id) {
             format!("{}{index}", self.stem.get_or_init(|| self.free_stem())).into()
         } else {
             id.into()
         }
+    }
+
+    /// Returns whether a call of the history, or an earlier one of this answer, has an id.
+    fn is_taken(&self, index: usize, id: &str) -> bool {
+        let mut answered = self.answered.borrow_mut();
+        answered.entry(index).or_insert_with(|| id.into());
+        let mut known = self.request.messages.iter().flat_map(|message| &message.tool_calls);
+        answered.range(..index).any(|(_, other)| **other == *id) || known.any(|call| *call.id == *id)
     }
 
     /// Returns a stem that no call of the history has: a loop that was resumed may count its turns anew.

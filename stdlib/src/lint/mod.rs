@@ -54,6 +54,7 @@ pub(crate) fn a2a_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// `hub.publish(message, options)`, `hub.request(message, options)`: the same.
+#[cfg(feature = "hub")]
 pub(crate) fn hub_message(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     sent_reminders(view, 1, found);
 }

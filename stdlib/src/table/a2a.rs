@@ -22,6 +22,7 @@ use lang::vm::{Cx, Raise, Wait};
 use message::{Sending, sending};
 use providers::web::Web;
 use runtime::data::Data;
+#[cfg(feature = "hub")]
 pub(crate) use settings::token;
 use settings::{PeerSettings, peer_of};
 use std::cell::OnceCell;

@@ -15,6 +15,7 @@ mod file_tools;
 mod handoff;
 mod hook;
 mod http;
+#[cfg(feature = "hub")]
 mod hub;
 mod id;
 pub(crate) mod input;
@@ -33,6 +34,8 @@ mod time;
 mod tool;
 mod transcript;
 mod transcripts;
+#[cfg(not(feature = "hub"))]
+mod without_hub;
 mod workers;
 
 pub(crate) use llm::announce;
@@ -60,9 +63,14 @@ static OWN: &[&[Builtin]] = &[
     handoff::TABLE,
     hook::TABLE,
     http::TABLE,
+    #[cfg(feature = "hub")]
     hub::TABLE,
+    #[cfg(feature = "hub")]
     hub::connection::TABLE,
+    #[cfg(feature = "hub")]
     hub::task::TABLE,
+    #[cfg(not(feature = "hub"))]
+    without_hub::TABLE,
     id::TABLE,
     input::TABLE,
     llm::TABLE,

@@ -79,12 +79,19 @@ fn ids_that_the_vendor_did_not_provide_are_new_in_the_conversation() {
         let calls = known.iter().map(|id| ToolCall::new(*id, "look", Data::empty_dict())).collect();
         let messages = [Arc::new(Message::assistant("", calls))].into_iter().collect();
         let request = Request { messages, ..Request::default() };
-        let own = OwnCallIds { turn: 3, request: &request, stem: OnceCell::new() };
+        let own = OwnCallIds::new(3, &request);
         [own.of(0, "call_0").into_owned(), own.of(1, "call_1").into_owned(), own.of(1, "toolu_7").into_owned()]
     };
     assert_eq!(ids(&["call_2_0", "toolu_1"]), ["call_3_0", "call_3_1", "toolu_7"]);
     assert_eq!(ids(&["call_3_0"]), ["call_3_2_0", "call_3_2_1", "toolu_7"]);
     assert_eq!(ids(&["call_3_0", "call_3_2_0"]), ["call_3_3_0", "call_3_3_1", "toolu_7"]);
+    // A vendor may provide an id that another one has used, or one id for several calls.
+    assert_eq!(ids(&["toolu_7"]), ["call_3_0", "call_3_1", "call_3_1"]);
+    let request = Request::default();
+    let own = OwnCallIds::new(3, &request);
+    for _ in ["streamed", "whole"] {
+        assert_eq!((own.of(0, "a"), own.of(1, "a"), own.of(2, "b")), ("a".into(), "call_3_1".into(), "b".into()));
+    }
 }
 
 #[test]
