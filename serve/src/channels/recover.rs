@@ -30,15 +30,15 @@ impl ChannelDaemon {
         let unfinished: Vec<UnfinishedAction> = {
             let ledger = self.core().ledger();
             let all = ledger.unfinished().into_iter();
-            all.map(|(key, entry)| UnfinishedAction {
+            all.map(|(key, kind, open)| UnfinishedAction {
                 action: Action {
                     action_id: key.1.clone(),
-                    session: entry.session.clone(),
-                    kind: entry.kind,
-                    params: entry.params.clone(),
+                    session: open.session.clone(),
+                    kind,
+                    params: open.params.clone(),
                 },
-                session: entry.session.clone().unwrap_or_default(),
-                cursor: entry.cursor,
+                session: open.session.clone().unwrap_or_default(),
+                cursor: open.cursor,
                 key,
             })
             .collect()
