@@ -52,6 +52,10 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     max_finished: Option<u32>,
+    /// Approximate memory of what is kept of the past: a half for finished tasks, and a quarter each for the results of
+    /// messages and for the events to resume subscriptions; the oldest are dropped first [default: 32m]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_kept: Option<u64>,
     /// Amount by which the store's file can grow before it is compacted, in addition to twice the size of the last
     /// checkpoint [default: 64m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -113,6 +117,10 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
         dedupe_ms: args.dedupe.map_or(usual.dedupe_ms, milliseconds),
         compact_bytes: args.compact_after.unwrap_or(usual.compact_bytes),
         ..usual
+    };
+    let options = match args.max_kept {
+        Some(bytes) => options.keeping(usize::try_from(bytes).unwrap_or(usize::MAX)),
+        None => options,
     };
     let usual = HubLimits::default();
     let connections = args.max_connections.unwrap_or(usual.connections);

@@ -14,6 +14,7 @@
 //! | [`transcript`] | messages and events in persistent vectors |
 //! | [`failures`](mod@failures) | failures of a server, as lines of the log and as counts |
 //! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
+//! | [`keyed_limit`] | a limit of how many of something each owner has |
 //! | [`event_log`] | the log and its backends in memory and in a file |
 //! | [`hooks`] | events, verdicts, registered handlers |
 //! | [`receipt`] | receipts of tool calls |
@@ -42,6 +43,7 @@ pub mod failures;
 pub mod files;
 pub mod hooks;
 pub mod ids;
+pub mod keyed_limit;
 pub mod lock;
 pub mod message;
 pub mod model;

@@ -12,7 +12,7 @@ use super::change::{
 use super::command::TraceIds;
 use super::deliver::RoutedEvent;
 use super::task::{Assignment, Rejection, TaskEntry, is_final, is_interrupted};
-use super::{Broker, BrokerCounters, TimerKind, WeightedQueue, payload};
+use super::{Broker, BrokerCounters, ReceiptKey, StoredReceipt, TimerKind, WeightedQueue, memory, payload};
 
 impl Broker {
     /// Applies the changes of a command that a store kept, and passes on the events that subscribers saw.
@@ -36,12 +36,15 @@ impl Broker {
     }
 
     pub(super) fn keep_receipt(&mut self, receipt: KeptReceipt) {
-        let key = (receipt.from_agent_id.clone(), receipt.message_id.clone());
+        let (key, receipt) = StoredReceipt::new(receipt);
         // A checkpoint repeats older results after newer ones.
         self.last_receipt += 1;
         self.receipt_order.insert((receipt.at_ms, self.last_receipt), key.clone());
-        self.receipts.insert(key, receipt);
-        while self.receipts.len() > self.options.max_dedupe {
+        self.receipt_bytes += receipt.memory(&key);
+        if let Some(before) = self.receipts.insert(key.clone(), receipt) {
+            self.receipt_bytes -= before.memory(&key);
+        }
+        while self.receipts.len() > self.options.max_dedupe || self.receipt_bytes > self.options.dedupe_bytes {
             let Some(((at_ms, _), oldest)) = self.receipt_order.pop_first() else { return };
             self.drop_receipt(at_ms, &oldest);
         }
@@ -59,9 +62,11 @@ impl Broker {
 
     /// Drops the result of a message, unless a later message with the same id has replaced it. That happens when a hub
     /// reads its store with a longer dedupe time than the one with which it was written.
-    fn drop_receipt(&mut self, at_ms: u64, key: &(String, String)) {
-        if self.receipts.get(key).is_some_and(|kept| kept.at_ms <= at_ms) {
-            self.receipts.remove(key);
+    fn drop_receipt(&mut self, at_ms: u64, key: &ReceiptKey) {
+        if self.receipts.get(key).is_some_and(|kept| kept.at_ms <= at_ms)
+            && let Some(dropped) = self.receipts.remove(key)
+        {
+            self.receipt_bytes -= dropped.memory(key);
         }
     }
 
@@ -164,6 +169,7 @@ impl Broker {
             delivered_ms: change.at_ms,
             dead_letter: false,
             finished_ms: 0,
+            finished_bytes: 0,
             timers: [None; 3],
         };
         if let Some(parent) = entry.parent.as_ref().and_then(|parent| self.tasks.get_mut(parent)) {
@@ -173,7 +179,7 @@ impl Broker {
         self.states[entry.state() as usize] += 1;
         self.order.insert(change.number, id.clone());
         *self.senders.entry(entry.requester().to_owned()).or_default() += 1;
-        self.tasks.insert(id.clone(), entry);
+        self.tasks.insert(id.clone(), Box::new(entry));
         self.enqueue(&id, change.at_ms);
         self.set_timers(&id);
     }
@@ -230,6 +236,7 @@ impl Broker {
                 entry.lease_until_ms = None;
                 entry.finished_ms = at_ms;
                 entry.dead_letter = changed.dead_letter;
+                entry.compact();
                 finished = Some(entry.number);
             }
         });
@@ -293,6 +300,7 @@ impl Broker {
         self.states[entry.state() as usize] -= 1;
         self.order.remove(&entry.number);
         self.finished.remove(&(entry.finished_ms, entry.number));
+        self.finished_bytes -= entry.finished_bytes;
         self.dead_letters.remove(&entry.number);
     }
 
@@ -303,6 +311,10 @@ impl Broker {
         self.states[entry.state() as usize] -= 1;
         change(entry);
         self.states[entry.state() as usize] += 1;
+        if is_final(entry.state()) {
+            let bytes = memory::of_task(entry);
+            self.finished_bytes = self.finished_bytes + bytes - std::mem::replace(&mut entry.finished_bytes, bytes);
+        }
         let number = entry.number;
         if entry.worker != before {
             if let Some(worker) = before

@@ -17,7 +17,7 @@ use super::change::{
 };
 use super::command::TraceIds;
 use super::task::{Assignment, Rejection, TaskEntry, is_final};
-use super::{Broker, WeightedQueue};
+use super::{Broker, StoredReceipt, WeightedQueue, memory};
 
 /// Maximum number of agents or tasks of a part.
 const MOST_ENTRIES: usize = 128;
@@ -91,7 +91,9 @@ impl Broker {
                 for (place, key) in kept.take(MOST_RECEIPTS) {
                     last = Some(*place);
                     // A later message with the same id has replaced the result; it is saved at its own place.
-                    part.receipts.extend(self.receipts.get(key).filter(|kept| kept.at_ms == place.0).cloned());
+                    part.receipts.extend(
+                        self.receipts.get(key).filter(|kept| kept.at_ms == place.0).map(|kept| kept.to_kept(key)),
+                    );
                 }
                 last.map_or(Stage::Tasks(0), Stage::Receipts)
             }
@@ -189,8 +191,8 @@ impl Broker {
             self.agents.insert(agent.agent_id.clone(), agent.clone());
         }
         for receipt in &part.receipts {
-            let key = (receipt.from_agent_id.clone(), receipt.message_id.clone());
-            if self.receipts.get(&key) != Some(receipt) {
+            let (key, stored) = StoredReceipt::new(receipt.clone());
+            if self.receipts.get(&key) != Some(&stored) {
                 self.keep_receipt(receipt.clone());
             }
         }
@@ -217,7 +219,7 @@ impl Broker {
             at_ms: rejection.at_ms,
         });
         let id = task.id.clone();
-        let entry = TaskEntry {
+        let mut entry = TaskEntry {
             number: saved.number,
             event_id: saved.event_id.clone(),
             submitted_ms: saved.submitted_ms,
@@ -246,6 +248,7 @@ impl Broker {
             dead_letter: saved.dead_letter,
             bytes: usize::try_from(saved.bytes).unwrap_or(usize::MAX),
             finished_ms: saved.finished_ms,
+            finished_bytes: 0,
             timers: [None; 3],
         };
         self.states[entry.state() as usize] += 1;
@@ -256,6 +259,9 @@ impl Broker {
         }
         if is_final(entry.state()) {
             self.finished.insert((entry.finished_ms, entry.number));
+            entry.compact();
+            entry.finished_bytes = memory::of_task(&entry);
+            self.finished_bytes += entry.finished_bytes;
             if entry.dead_letter {
                 self.dead_letters.insert(entry.number);
             }
@@ -268,7 +274,7 @@ impl Broker {
             let level = (usize::try_from(saved.level).unwrap_or(0), saved.since_ms);
             queue.restore(entry.number, entry.lane(), entry.level(), level, id.clone());
         }
-        self.tasks.insert(id.clone(), entry);
+        self.tasks.insert(id.clone(), Box::new(entry));
         self.set_timers(&id);
     }
 }

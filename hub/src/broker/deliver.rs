@@ -12,6 +12,7 @@ use crate::proto::agenthub::{
 };
 
 use super::change::{AgentRecord, Change, ChangeKind};
+use super::memory::{HeapUse as _, allocated};
 use super::task::{Assignment, TaskEntry, is_final};
 use super::{Broker, Level, payload};
 
@@ -45,7 +46,8 @@ struct ComposedEvent {
     /// The event, without its payload if it shows a task.
     header: AgentEvent,
     shown: Option<ShownTask>,
-    composed: OnceLock<AgentEvent>,
+    /// Boxed, because few events are ever read.
+    composed: OnceLock<Box<AgentEvent>>,
 }
 
 /// The part of a task that an event shows.
@@ -82,6 +84,16 @@ impl SharedEvent {
     fn routing(&self) -> Option<&AgentEventMetadata> {
         self.0.header.routing.as_ref()
     }
+
+    /// Returns its approximate memory. The task that it shows counts as its own: it may be an earlier state, which nothing
+    /// else needs, and it is copied when the event is read.
+    fn memory(&self) -> usize {
+        let shown = match &self.0.shown {
+            Some(ShownTask::Whole(task) | ShownTask::FirstMessage(task)) => size_of::<Task>() + task.heap(),
+            None => 0,
+        };
+        allocated(size_of::<ComposedEvent>() + 2 * size_of::<usize>()) + self.0.header.heap() + shown
+    }
 }
 
 impl Deref for SharedEvent {
@@ -95,7 +107,7 @@ impl Deref for SharedEvent {
                 ShownTask::Whole(task) => Some(Payload::Task(Task::clone(task))),
                 ShownTask::FirstMessage(task) => task.history.first().cloned().map(Payload::Message),
             };
-            AgentEvent { payload, ..header.clone() }
+            Box::new(AgentEvent { payload, ..header.clone() })
         })
     }
 }
@@ -129,6 +141,8 @@ pub struct RoutedEvent {
     pub lane: Arc<str>,
     /// Size of the event.
     pub bytes: usize,
+    /// Approximate memory of the event, in bytes.
+    pub memory: usize,
 }
 
 impl RoutedEvent {
@@ -223,7 +237,7 @@ impl Broker {
 
     /// Returns the event that hands a waiting task to its agent once more; `None` if the task does not wait for it.
     pub(crate) fn waiting_event(&self, number: u64, agent_id: &str) -> Option<RoutedEvent> {
-        let entry = self.order.get(&number).and_then(|id| self.tasks.get(id))?;
+        let entry = self.order.get(&number).and_then(|id| self.task(id))?;
         let is_target = matches!(&entry.assignment, Assignment::Inbox(target) if target == agent_id);
         if !is_target || entry.state() != TaskState::Submitted || entry.worker.is_some() {
             return None;
@@ -306,18 +320,32 @@ fn routed(
         format!("t{task_id}")
     };
     let shown_bytes = if shown.is_some() { entry.map_or(0, |entry| entry.bytes) } else { 0 };
+    let bytes = event.encoded_len() + shown_bytes;
+    let event = SharedEvent::new(event, shown);
     RoutedEvent {
         number: change.number,
-        bytes: event.encoded_len() + shown_bytes,
+        bytes,
+        memory: event_memory(&event, &audience, context_id),
         channel,
         main,
         audience,
-        event: SharedEvent::new(event, shown),
+        event,
         context_id: context_id.to_owned(),
         state: entry.map_or(TaskState::Unspecified, TaskEntry::state),
         task_type: entry.map_or_else(String::new, |entry| entry.routing.event_type.clone()),
         lane: lane.into(),
     }
+}
+
+/// Returns the approximate memory of an event with its receivers.
+fn event_memory(event: &SharedEvent, audience: &Audience, context_id: &str) -> usize {
+    let agents = match audience {
+        Audience::Agents(ids) => ids.heap(),
+        Audience::AllExcept(id) => id.heap(),
+    };
+    // Its context and its lane.
+    let texts = 2 * context_id.heap();
+    allocated(size_of::<RoutedEvent>() + 2 * size_of::<usize>()) + event.memory() + agents + texts
 }
 
 fn task_update(change: &Change, entry: &TaskEntry, sender: &str, payload: Payload, kind: &str) -> Vec<RoutedEvent> {
@@ -373,13 +401,16 @@ fn card(change: &Change, agent: &AgentRecord, kind: &str) -> RoutedEvent {
         metadata: Some(payload::metadata([("health", health)])),
     };
     let (event, shown) = event(change, Payload::AgentCard(content), routing);
+    let bytes = event.encoded_len();
+    let (event, audience) = (SharedEvent::new(event, shown), Audience::AllExcept(agent.agent_id.clone()));
     RoutedEvent {
         number: change.number,
-        bytes: event.encoded_len(),
+        bytes,
+        memory: event_memory(&event, &audience, ""),
         channel: Channel::Cards,
         main: true,
-        audience: Audience::AllExcept(agent.agent_id.clone()),
-        event: SharedEvent::new(event, shown),
+        audience,
+        event,
         context_id: String::new(),
         state: TaskState::Unspecified,
         task_type: String::new(),

@@ -10,11 +10,14 @@
 //! - `query`: reading tasks and statistics. `recent`: tasks by their last change.
 //! - `schedule`: queues with priorities. `sharded`: maps that grow in small steps.
 //! - [`task`]: tasks, and the transitions between their states.
+//! - `memory`: the memory that tasks and events take.
 //! - `payload`: reading and writing the payload. `fingerprint`: whether a repeated message or request is the same.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use change::{AgentRecord, KeptReceipt};
+use memory::{HeapUse as _, allocated};
 pub(crate) use schedule::WeightedQueue;
 use sharded::ShardedMap;
 use task::{Assignment, TaskEntry};
@@ -28,6 +31,7 @@ mod command;
 mod deliver;
 mod error;
 mod fingerprint;
+mod memory;
 mod options;
 pub(crate) mod payload;
 pub(crate) mod query;
@@ -69,21 +73,27 @@ pub struct Broker {
     agents: BTreeMap<String, AgentRecord>,
     /// Number of open subscriptions of each agent.
     attached: HashMap<String, usize>,
-    tasks: ShardedMap<String, TaskEntry>,
+    /// The tasks by id. They are boxed, because a map has much free space.
+    tasks: ShardedMap<String, Box<TaskEntry>>,
     /// Number of kept tasks of each agent that submitted one.
     senders: HashMap<String, usize>,
     /// Ids of tasks by their number.
     order: BTreeMap<u64, String>,
     /// Finished tasks by time and number.
     finished: BTreeSet<(u64, u64)>,
+    /// Approximate memory of the finished tasks, in bytes.
+    finished_bytes: usize,
     dead_letters: BTreeSet<u64>,
     queues: HashMap<Assignment, WeightedQueue<String>>,
     /// Tasks that each agent works on.
     held: HashMap<String, BTreeSet<u64>>,
     timers: BTreeSet<(u64, TimerKind, u64)>,
-    receipts: ShardedMap<(String, String), KeptReceipt>,
+    /// The results by sender and id of their message.
+    receipts: ShardedMap<ReceiptKey, StoredReceipt>,
     /// Keys of the receipts by time and place, the oldest first.
-    receipt_order: BTreeMap<(u64, u64), (String, String)>,
+    receipt_order: BTreeMap<(u64, u64), ReceiptKey>,
+    /// Approximate memory of the results, in bytes.
+    receipt_bytes: usize,
     /// Place of the last receipt.
     last_receipt: u64,
     counters: BrokerCounters,
@@ -91,6 +101,46 @@ pub struct Broker {
     states: [usize; 9],
     /// Number of timers of each kind.
     timed: [usize; 3],
+}
+
+/// Sender and id of a message, shared by the map of the results and their order.
+type ReceiptKey = Arc<(String, String)>;
+
+/// The first result for a message, without the message's sender and id.
+#[derive(Debug, PartialEq, Eq)]
+struct StoredReceipt {
+    event_id: Box<str>,
+    task_id: Box<str>,
+    at_ms: u64,
+    digest: u64,
+}
+
+/// Memory of the places of a result in the map and in the order.
+const RECEIPT_PLACES: usize = 160;
+
+impl StoredReceipt {
+    fn new(kept: KeptReceipt) -> (ReceiptKey, StoredReceipt) {
+        let KeptReceipt { from_agent_id, message_id, event_id, task_id, at_ms, digest } = kept;
+        let receipt = StoredReceipt { event_id: event_id.into(), task_id: task_id.into(), at_ms, digest };
+        (Arc::new((from_agent_id, message_id)), receipt)
+    }
+
+    fn to_kept(&self, key: &ReceiptKey) -> KeptReceipt {
+        KeptReceipt {
+            from_agent_id: key.0.clone(),
+            message_id: key.1.clone(),
+            event_id: (&*self.event_id).into(),
+            task_id: (&*self.task_id).into(),
+            at_ms: self.at_ms,
+            digest: self.digest,
+        }
+    }
+
+    /// Returns its approximate memory, in bytes.
+    fn memory(&self, key: &ReceiptKey) -> usize {
+        let texts = key.0.heap() + key.1.heap() + self.event_id.heap() + self.task_id.heap();
+        texts + allocated(size_of::<(String, String)>() + 2 * size_of::<usize>()) + RECEIPT_PLACES
+    }
 }
 
 /// Counts since the process began.
@@ -118,12 +168,14 @@ impl Broker {
             senders: HashMap::new(),
             order: BTreeMap::new(),
             finished: BTreeSet::new(),
+            finished_bytes: 0,
             dead_letters: BTreeSet::new(),
             queues: HashMap::new(),
             held: HashMap::new(),
             timers: BTreeSet::new(),
             receipts: ShardedMap::new(),
             receipt_order: BTreeMap::new(),
+            receipt_bytes: 0,
             last_receipt: 0,
             counters: BrokerCounters::default(),
             states: [0; 9],
@@ -152,12 +204,12 @@ impl Broker {
     /// Returns a task.
     #[must_use]
     pub fn task(&self, task_id: &str) -> Option<&TaskEntry> {
-        self.tasks.get(task_id)
+        self.tasks.get(task_id).map(|entry| &**entry)
     }
 
     /// Returns all tasks, in the order of their submission.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskEntry> {
-        self.order.values().filter_map(|id| self.tasks.get(id))
+        self.order.values().filter_map(|id| self.task(id))
     }
 
     /// Returns a registered agent.

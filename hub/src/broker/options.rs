@@ -1,5 +1,8 @@
 //! [`BrokerOptions`]: times and limits.
 
+/// Memory of finished tasks, results and past events by default, in bytes.
+const KEPT: usize = 32 << 20;
+
 /// Times and limits of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
@@ -13,6 +16,8 @@ pub struct BrokerOptions {
     pub dedupe_ms: u64,
     /// Maximum number of results kept for repeated messages; the oldest are dropped first.
     pub max_dedupe: usize,
+    /// Approximate memory of the results kept for repeated messages, in bytes.
+    pub dedupe_bytes: usize,
     /// Time after which a waiting task rises by one priority.
     pub ageing_ms: u64,
     /// Time after which a task that its agent has not acknowledged is delivered again.
@@ -21,6 +26,9 @@ pub struct BrokerOptions {
     pub retention_ms: u64,
     /// Maximum number of finished tasks that are kept; the oldest are dropped first.
     pub max_finished: usize,
+    /// Approximate memory of the finished tasks that are kept, in bytes; the oldest are dropped first. A task that has just
+    /// been finished is kept for a moment, while they take less than four times as much.
+    pub finished_bytes: usize,
     /// Maximum number of tasks that are not finished.
     pub max_tasks: usize,
     /// Maximum number of registered agents.
@@ -43,7 +51,7 @@ pub struct BrokerOptions {
     pub subscription_bytes: usize,
     /// Number of events kept to resume subscriptions.
     pub kept_events: usize,
-    /// Approximate size of the events kept to resume subscriptions, in bytes.
+    /// Approximate memory of the events kept to resume subscriptions, in bytes.
     pub kept_bytes: usize,
     /// Amount by which a store can grow before it is compacted, in bytes, in addition to twice the size of the last
     /// checkpoint.
@@ -58,10 +66,12 @@ impl Default for BrokerOptions {
             max_attempts: 3,
             dedupe_ms: 24 * 3_600_000,
             max_dedupe: 1_000_000,
+            dedupe_bytes: KEPT / 4,
             ageing_ms: 30_000,
             redelivery_ms: 30_000,
             retention_ms: 7 * 24 * 3_600_000,
             max_finished: 100_000,
+            finished_bytes: KEPT / 2,
             max_tasks: 500_000,
             max_agents: 10_000,
             max_card_bytes: 256 << 10,
@@ -73,8 +83,29 @@ impl Default for BrokerOptions {
             subscription_events: 1_024,
             subscription_bytes: 16 << 20,
             kept_events: 65_536,
-            kept_bytes: 64 << 20,
+            kept_bytes: KEPT / 4,
             compact_bytes: 64 << 20,
         }
+    }
+}
+
+impl BrokerOptions {
+    /// Sets the approximate memory of what is kept of the past, in bytes: a half is for finished tasks, and a quarter each
+    /// for the results of messages and for the events to resume subscriptions.
+    #[must_use]
+    pub fn keeping(self, bytes: usize) -> BrokerOptions {
+        BrokerOptions { finished_bytes: bytes / 2, dedupe_bytes: bytes / 4, kept_bytes: bytes / 4, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_the_memory_are_its_whole() {
+        let options = BrokerOptions::default();
+        assert_eq!(options.finished_bytes + options.dedupe_bytes + options.kept_bytes, KEPT);
+        assert_eq!(options.clone().keeping(KEPT), options);
     }
 }

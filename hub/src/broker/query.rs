@@ -85,6 +85,12 @@ pub struct HubStats {
     pub unhealthy: usize,
     /// Number of results kept for repeated messages.
     pub receipts: usize,
+    /// Approximate memory of the finished tasks, in bytes.
+    pub finished_bytes: usize,
+    /// Approximate memory of the results kept for repeated messages, in bytes.
+    pub receipt_bytes: usize,
+    /// Approximate memory of the events kept to resume subscriptions, in bytes.
+    pub event_bytes: usize,
     /// Number of open subscriptions.
     pub subscriptions: usize,
     /// Number of submitted tasks, since the process began.
@@ -205,6 +211,8 @@ impl Broker {
             agents: self.agents.len(),
             unhealthy: self.agents.values().filter(|agent| !agent.healthy).count(),
             receipts: self.receipts.len(),
+            finished_bytes: self.finished_bytes,
+            receipt_bytes: self.receipt_bytes,
             submitted: self.counters.submitted,
             attempts: self.counters.attempts,
             requeued: self.counters.requeued,

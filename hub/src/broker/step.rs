@@ -180,9 +180,9 @@ impl Step<'_> {
             return Err(BrokerError::used("message id", message_id));
         }
         Ok(Some(PublishReceipt {
-            event_id: kept.event_id.clone(),
-            message_id: kept.message_id.clone(),
-            task_id: kept.task_id.clone(),
+            event_id: (&*kept.event_id).into(),
+            message_id: message_id.to_owned(),
+            task_id: (&*kept.task_id).into(),
         }))
     }
 

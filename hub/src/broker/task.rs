@@ -154,6 +154,8 @@ pub struct TaskEntry {
     pub bytes: usize,
     /// Time at which it was finished.
     pub finished_ms: u64,
+    /// Approximate memory of it, once it is finished.
+    pub(super) finished_bytes: usize,
     /// Times in the broker's list of timers.
     pub(super) timers: [Option<u64>; 3],
 }
@@ -194,6 +196,15 @@ impl TaskEntry {
         }
         let (operation_id, event_id) = (operation.to_owned(), event_id.to_owned());
         self.operations.push(KeptOperation { operation_id, event_id, digest });
+    }
+
+    /// Frees the space that it does not need any more.
+    pub(super) fn compact(&mut self) {
+        // A copy of a list has no free space.
+        self.task = Arc::new(Task::clone(&self.task));
+        self.copies.shrink_to_fit();
+        self.rejections.shrink_to_fit();
+        self.operations.shrink_to_fit();
     }
 
     /// Returns the agent that submitted the task.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::broker::RoutedEvent;
 
-/// The latest events, bounded by number and size.
+/// The latest events, bounded by number and memory.
 pub(super) struct EventFeed {
     events: VecDeque<Arc<RoutedEvent>>,
     bytes: usize,
@@ -20,14 +20,19 @@ impl EventFeed {
         EventFeed { events: VecDeque::new(), bytes: 0, most_events, most_bytes, dropped: 0 }
     }
 
+    /// Returns the approximate memory of the events, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub(super) fn extend(&mut self, events: Vec<Arc<RoutedEvent>>) {
         for event in events {
-            self.bytes += event.bytes;
+            self.bytes += event.memory;
             self.events.push_back(event);
         }
         while self.events.len() > self.most_events || self.bytes > self.most_bytes {
             let Some(event) = self.events.pop_front() else { return };
-            self.bytes -= event.bytes;
+            self.bytes -= event.memory;
             self.dropped = event.number;
         }
     }
@@ -36,7 +41,7 @@ impl EventFeed {
     pub(super) fn begin_after(&mut self, number: u64) {
         while self.events.front().is_some_and(|event| event.number <= number) {
             let Some(event) = self.events.pop_front() else { break };
-            self.bytes -= event.bytes;
+            self.bytes -= event.memory;
         }
         self.dropped = self.dropped.max(number);
     }

@@ -270,7 +270,8 @@ impl Hub {
     #[must_use]
     pub fn stats(&self) -> HubStats {
         let state = self.lock();
-        HubStats { subscriptions: state.subscribers.len(), ..state.broker.stats() }
+        let (subscriptions, event_bytes) = (state.subscribers.len(), state.feed.bytes());
+        HubStats { subscriptions, event_bytes, ..state.broker.stats() }
     }
 
     /// Reads the state of the broker, with what is not stored yet.

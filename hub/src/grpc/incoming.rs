@@ -1,16 +1,16 @@
 //! Connections, with a limit on how many are open, in all and of one peer, and a timeout for the first bytes.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use runtime::failures::{FailedOperation, report};
+use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -38,49 +38,13 @@ pub(super) struct CountedConnection {
     stream: TcpStream,
     preface: Option<AwaitedPreface>,
     _permit: OwnedSemaphorePermit,
-    _peer: PeerPermit,
+    _peer: KeyedPermit<IpAddr>,
 }
 
 /// The part of the preface that has not arrived, and the time at which the connection is closed without it.
 struct AwaitedPreface {
     missing: usize,
     timeout: Pin<Box<Sleep>>,
-}
-
-/// The numbers of open connections by address.
-#[derive(Clone, Default)]
-struct PeerCounts(Arc<Mutex<HashMap<IpAddr, u32>>>);
-
-/// A counted connection of an address.
-struct PeerPermit {
-    counts: PeerCounts,
-    address: IpAddr,
-}
-
-impl PeerCounts {
-    /// Counts a connection, unless its peer has `most` of them.
-    fn take(&self, address: IpAddr, most: u32) -> Option<PeerPermit> {
-        let address = network(address);
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry(address).or_default();
-        if *count >= most.max(1) {
-            return None;
-        }
-        *count += 1;
-        Some(PeerPermit { counts: self.clone(), address })
-    }
-}
-
-impl Drop for PeerPermit {
-    fn drop(&mut self) {
-        let mut counts = self.counts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = counts.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                counts.remove(&self.address);
-            }
-        }
-    }
 }
 
 /// Returns the address that counts: one machine can have all addresses of an IPv6 network of 64 bits.
@@ -100,7 +64,8 @@ pub(super) fn connections(
     limits: ConnectionLimits,
 ) -> impl Stream<Item = io::Result<CountedConnection>> {
     let permits = Arc::new(Semaphore::new(limits.all.max(1) as usize));
-    unfold((listener, permits, PeerCounts::default(), limits), async |(listener, permits, peers, limits)| {
+    let peers = KeyedLimit::new(limits.peer as usize);
+    unfold((listener, permits, peers), async |(listener, permits, peers)| {
         if permits.available_permits() == 0 {
             let message = "the limit of open gRPC connections is reached; further ones wait";
             report(FailedOperation::Accept, "gRPC connection limit", message);
@@ -110,7 +75,7 @@ pub(super) fn connections(
         loop {
             match listener.accept().await {
                 Ok((stream, from)) => {
-                    let Some(peer) = peers.take(from.ip(), limits.peer) else {
+                    let Some(peer) = peers.take(network(from.ip())) else {
                         let message = format_args!("closed a gRPC connection: {} has too many", from.ip());
                         report(FailedOperation::Accept, "gRPC connection limit of a peer", message);
                         continue;
@@ -119,7 +84,7 @@ pub(super) fn connections(
                     let timeout = Box::pin(tokio::time::sleep(PREFACE_TIMEOUT));
                     let preface = Some(AwaitedPreface { missing: PREFACE, timeout });
                     let connection = CountedConnection { stream, preface, _permit: permit, _peer: peer };
-                    return Some((Ok(connection), (listener, permits, peers, limits)));
+                    return Some((Ok(connection), (listener, permits, peers)));
                 }
                 Err(error) => {
                     let cause = error.kind().to_string();

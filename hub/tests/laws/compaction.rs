@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use hub::broker::change::ChangeBatch;
 use hub::broker::{
-    Broker, BrokerOptions, Caller, CheckpointCursor, Claim, Command, ErrorKind, ListTasks, Register, Reply,
+    Broker, BrokerOptions, Caller, CheckpointCursor, Claim, Command, ErrorKind, HubStats, ListTasks, Register, Reply,
 };
 use hub::proto::a2a::{AgentCard, TaskState};
 use hub::proto::worker::RejectionReason;
@@ -242,7 +242,9 @@ impl TrimmableStore for StepStore {
 async fn seen(store: StepStore) -> String {
     let hub = Hub::open(Box::new(store), BrokerOptions::default()).unwrap();
     let tasks = hub.tasks(&ListTasks { page_size: 500, ..ListTasks::default() }).await.unwrap();
-    format!("{:?}", (tasks, hub.agents(), hub.stats()))
+    // A shorter history has fewer events to resume from.
+    let stats = HubStats { event_bytes: 0, ..hub.stats() };
+    format!("{:?}", (tasks, hub.agents(), stats))
 }
 
 #[tokio::test]

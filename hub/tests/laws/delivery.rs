@@ -356,6 +356,23 @@ async fn kept_events_are_bounded_and_a_lost_cursor_is_an_error() {
 }
 
 #[tokio::test]
+async fn the_memory_of_kept_events_is_bounded() {
+    let most = 128 << 10;
+    let served = Served::new(BrokerOptions { kept_bytes: most, ..BrokerOptions::default() });
+    served.register("w", &[]).await;
+    let mut subscription = served.subscribe("w", messages());
+    let mut cursors = Vec::new();
+    for place in 0..1_000 {
+        served.publish(message("", "boss", "w").id(&format!("m{place}"))).await;
+        cursors.push(subscription.try_next().unwrap().unwrap().cursor);
+    }
+    let bytes = served.hub.stats().event_bytes;
+    assert!((most * 3 / 4..=most).contains(&bytes), "{bytes}");
+    let resumes = |place: usize| served.resume("w", messages(), Some(cursors[place].clone()), None).is_ok();
+    assert!(resumes(980) && !resumes(500), "an event takes about a kilobyte");
+}
+
+#[tokio::test]
 async fn subscriptions_and_tags_are_honoured() {
     let served = Served::new(BrokerOptions::default());
     served.register("a", &["red"]).await;

@@ -269,6 +269,89 @@ fn the_kept_results_are_bounded() {
 }
 
 #[test]
+fn the_memory_of_the_kept_results_is_bounded() {
+    let most = 64 << 10;
+    let mut bench = Bench::new(BrokerOptions { dedupe_bytes: most, ..BrokerOptions::default() });
+    bench.register("w", &[]);
+    let publish = |bench: &mut Bench, id: u32| bench.publish(message("", "boss", "w").id(&format!("m{id}"))).unwrap();
+    let first = publish(&mut bench, 0);
+    (1..1_000).for_each(|id| drop(publish(&mut bench, id)));
+    let last = publish(&mut bench, 1_000);
+    let stats = bench.broker.stats();
+    assert!((most * 3 / 4..=most).contains(&stats.receipt_bytes), "{stats:?}");
+    assert!((50..500).contains(&stats.receipts), "{stats:?}");
+    assert_eq!(publish(&mut bench, 1_000), last);
+    assert_ne!(publish(&mut bench, 0), first, "the oldest is dropped first");
+    let replayed = bench.replayed().stats();
+    let now = bench.broker.stats();
+    assert_eq!((replayed.receipts, replayed.receipt_bytes), (now.receipts, now.receipt_bytes));
+    bench.advance(25 * 3_600_000);
+    assert_eq!(bench.broker.stats().receipt_bytes, 0);
+}
+
+/// Completes tasks of a size, and returns the broker's bench after each is old enough to be dropped.
+fn with_finished(options: BrokerOptions, ids: std::ops::Range<u32>, text: &str) -> Bench {
+    let mut bench = Bench::new(options);
+    bench.register("w", &[]);
+    for id in ids.map(|id| format!("t{id}")) {
+        bench.send(&id, "w");
+        bench.status("w", &id, TaskState::Working).unwrap();
+        bench.artifact("w", &id, "answer", &[text], false).unwrap();
+        bench.status("w", &id, TaskState::Completed).unwrap();
+    }
+    bench
+}
+
+#[test]
+fn the_memory_of_finished_tasks_is_bounded() {
+    let most = 256 << 10;
+    let mut bench = Bench::new(BrokerOptions { finished_bytes: most, ..BrokerOptions::default() });
+    bench.register("w", &[]);
+    for id in (0..200).map(|id| format!("t{id}")) {
+        bench.send(&id, "w");
+        bench.status("w", &id, TaskState::Working).unwrap();
+        bench.artifact("w", &id, "answer", &[&"x".repeat(10 << 10)], false).unwrap();
+        bench.status("w", &id, TaskState::Completed).unwrap();
+        bench.advance(1_000);
+    }
+    let stats = bench.broker.stats();
+    assert!((most / 2..=most).contains(&stats.finished_bytes), "{stats:?}");
+    assert!((12..=24).contains(&bench.broker.tasks().count()));
+    assert!(bench.broker.task("t0").is_none() && bench.broker.task("t199").is_some());
+    assert_eq!(bench.replayed().stats().finished_bytes, stats.finished_bytes);
+    bench.advance(8 * 24 * 3_600_000);
+    assert_eq!(bench.broker.stats().finished_bytes, 0);
+}
+
+#[test]
+fn small_finished_tasks_count_with_the_memory_that_they_take() {
+    let bench = with_finished(BrokerOptions::default(), 0..100, "done");
+    let bytes = bench.broker.stats().finished_bytes / 100;
+    assert!((2_000..8_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn a_finished_task_is_kept_until_its_requester_has_read_it() {
+    let (most, text) = (64 << 10, "x".repeat(10 << 10));
+    let options = BrokerOptions { finished_bytes: most, ..BrokerOptions::default() };
+    let mut bench = with_finished(options.clone(), 0..12, &text);
+    bench.advance(9_999);
+    assert_eq!(bench.broker.tasks().count(), 12, "beyond the limit for a moment");
+    bench.advance(1);
+    assert!((4..=6).contains(&bench.broker.tasks().count()));
+    let mut bench = with_finished(options.clone(), 0..100, &text);
+    bench.advance(1);
+    let stats = bench.broker.stats();
+    assert!(stats.finished_bytes <= 4 * most, "a flood is bounded at once: {stats:?}");
+    // Not even the last one fits.
+    let mut bench = with_finished(options, 0..2, &"x".repeat(1 << 20));
+    bench.advance(1);
+    assert!(bench.broker.task("t0").is_none() && bench.broker.task("t1").is_some());
+    bench.advance(10_000);
+    assert_eq!(bench.broker.tasks().count(), 0);
+}
+
+#[test]
 fn deadlines_fail_the_task_and_both_sides_are_notified() {
     let mut bench = Bench::with(&["boss", "w"]);
     bench.publish(message("t", "boss", "w").with("deadline", &at(START + 5_000))).unwrap();

@@ -9,7 +9,7 @@ use runtime::data::Data;
 use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket, Topic};
 use runtime::failures::{FailedOperation, report};
 
-use super::accounts::SessionAccounts;
+use super::accounts::{SessionAccounts, read_account};
 use super::feed::FanOut;
 use super::ledger::ActionLedger;
 use super::permissions::{PermissionBridge, UndecidedQuestions};
@@ -17,10 +17,12 @@ use super::presence::{ChannelPresence, PresenceLimits};
 use super::record::{ChannelRecordKind, kind_of, record};
 use super::throttle::{RateLimiter, RecordBudget, UnrecordedSum};
 use super::{
-    AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
+    ActionError, AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
     EnrolledChannel, OrphanPolicy, PeerTaskLink, PeerTaskLinks, RecordedChannelEvent,
 };
 use crate::a2a::now_ms;
+use crate::host::HostError;
+use crate::store::is_session;
 
 /// The number of records that are read at a time.
 const PAGE: usize = 1_000;
@@ -113,6 +115,35 @@ impl ChannelCore {
         }
     }
 
+    /// Returns the account of a session, open or stored; `None` if it is unknown.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) async fn account_of(&self, session_id: &str) -> Result<Option<Arc<str>>, ActionError> {
+        if let Some(account) = self.accounts.of(session_id) {
+            return Ok(Some(account));
+        }
+        if !is_session(session_id) {
+            return Ok(None);
+        }
+        let (log, id): (_, Arc<str>) = (self.log.clone(), session_id.into());
+        let wanted = id.clone();
+        let read = tokio::task::spawn_blocking(move || log.look(|file| read_account(file, &wanted)));
+        let account = read.await.map_err(|_| HostError::Stopping)??;
+        if let Some(account) = &account {
+            self.accounts.set(&id, account);
+        }
+        Ok(account)
+    }
+
+    /// Returns whether a session, open or stored, belongs to an account.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub(super) async fn owns(&self, account: &str, session_id: &str) -> Result<bool, ActionError> {
+        Ok(self.account_of(session_id).await?.is_some_and(|owner| *owner == *account))
+    }
+
     /// Locks the ledger. Every operation leaves it consistent.
     pub(super) fn ledger(&self) -> MutexGuard<'_, ActionLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
@@ -167,7 +198,7 @@ impl ChannelCore {
         else {
             return;
         };
-        self.accounts.set(&link.remote_task_id, &account);
+        self.accounts.set_task(&link.remote_task_id, &account);
         if let Some(session_id) = &link.session_id {
             self.accounts.set(session_id, &account);
         }

@@ -104,7 +104,7 @@ impl ChannelDaemon {
     /// It does not, or the session is unknown. A channel does not learn which of both.
     pub(crate) async fn reaches(&self, channel: &EnrolledChannel, session_id: &str) -> Result<(), ActionError> {
         let unknown = || ActionError::Host(HostError::UnknownSession(session_id.into()));
-        if !self.core.accounts.owns(&channel.account, session_id) {
+        if !self.core.owns(&channel.account, session_id).await? {
             return Err(unknown());
         }
         if self.host.session(session_id).is_ok() {
@@ -189,7 +189,7 @@ impl ChannelDaemon {
         account: &Arc<str>,
         session_id: &Arc<str>,
     ) -> Result<SessionHandle, ActionError> {
-        if !self.core.accounts.owns(account, session_id) {
+        if !self.core.owns(account, session_id).await? {
             return Err(HostError::UnknownSession(session_id.clone()).into());
         }
         let handle = match self.host.awake(session_id).await {

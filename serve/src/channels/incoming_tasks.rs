@@ -198,7 +198,7 @@ impl TaskViewer for PeerAgent {
     }
 
     fn sees(&self, task_id: &str) -> bool {
-        self.daemon.core().accounts.owns(&self.channel.account, task_id)
+        self.daemon.core().accounts.owns_task(&self.channel.account, task_id)
     }
 
     fn may_permit(&self) -> bool {
@@ -219,7 +219,10 @@ impl TaskViewer for PeerAgent {
                 ContextSession::Named(id) => id,
                 ContextSession::Derived { common, .. } => common,
             };
-            let is_own = core.accounts.owns(&channel.account, id);
+            let is_own = core.owns(&channel.account, id).await.unwrap_or_else(|error| {
+                report(FailedOperation::Read, "account of a session", format_args!("cannot read an account: {error}"));
+                false
+            });
             match context {
                 ContextSession::Named(id) if is_own => Ok(id),
                 ContextSession::Named(id) => Err(Refusal::UnknownContext(id)),

@@ -153,6 +153,9 @@ impl ChannelDaemon {
                 let outcome = known.ok().and_then(|known| known.clone()).ok_or(HostError::Stopping)?;
                 return Ok(ActionReceipt { is_repeat: true, ..ActionReceipt::of(outcome) });
             }
+            LedgerBeginning::Ended(outcome) => {
+                return Ok(ActionReceipt { is_repeat: true, ..ActionReceipt::of(outcome) });
+            }
         };
         let session = session.unwrap_or_default();
         let key: ActionKey = (channel.id.clone(), action.action_id.clone());

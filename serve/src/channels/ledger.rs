@@ -14,6 +14,13 @@ use super::{Action, ActionError, ActionKind};
 /// The maximum number of finished actions that are known, of all channels.
 const MAX_FINISHED: usize = 100_000;
 
+/// The approximate memory of the finished actions that are known, in bytes.
+const MAX_BYTES: usize = 8 << 20;
+
+/// The memory of a finished action without its texts: its places in the map and in the list, and the overhead of its
+/// texts.
+const FINISHED: usize = 256;
+
 words! {
     /// The state of an action.
     pub enum ActionStatus {
@@ -73,10 +80,23 @@ pub(crate) type ActionKey = (Arc<str>, Arc<str>);
 /// An action that is known.
 #[derive(Debug)]
 pub(crate) struct LedgerEntry {
-    pub(crate) session: Option<Arc<str>>,
     pub(crate) kind: ActionKind,
+    digest: Box<str>,
+    state: LedgerState,
+}
+
+/// The state of an action that is known.
+#[derive(Debug)]
+enum LedgerState {
+    Open(Box<OpenAction>),
+    Finished(FinishedAction),
+}
+
+/// An action without a final outcome.
+#[derive(Debug)]
+pub(crate) struct OpenAction {
+    pub(crate) session: Option<Arc<str>>,
     pub(super) params: Data,
-    digest: Arc<str>,
     /// The cursor of its record; 0 until the log has told.
     pub(super) cursor: u64,
     outcome: watch::Sender<Option<ActionOutcome>>,
@@ -84,19 +104,49 @@ pub(crate) struct LedgerEntry {
     is_running: bool,
 }
 
+impl OpenAction {
+    fn new(session: Option<Arc<str>>, params: Data, is_running: bool) -> Box<OpenAction> {
+        Box::new(OpenAction { session, params, cursor: 0, outcome: watch::Sender::new(None), is_running })
+    }
+}
+
+/// The final outcome of an action, as JSON: the text is a fraction of the data, and few outcomes are asked for again.
+#[derive(Debug)]
+struct FinishedAction {
+    status: ActionStatus,
+    result: Box<str>,
+}
+
+impl FinishedAction {
+    fn new(outcome: &ActionOutcome) -> FinishedAction {
+        FinishedAction { status: outcome.status, result: outcome.result.to_json().into() }
+    }
+
+    fn outcome(&self) -> ActionOutcome {
+        // It is nested as deeply as a value of a script, and was written above.
+        let result = Data::from_nested_json(&self.result, Data::MAX_DEPTH).unwrap_or_default();
+        ActionOutcome { status: self.status, result }
+    }
+}
+
 /// The answer to the beginning of an action.
 pub(super) enum LedgerBeginning {
     /// The action is new, or a process ended before it was executed: execute it for this session.
     New(Option<Arc<str>>),
-    /// It is known: wait for its outcome.
+    /// It is running: wait for its outcome.
     Repeat(watch::Receiver<Option<ActionOutcome>>),
+    /// It has ended.
+    Ended(ActionOutcome),
 }
 
 /// The recorded actions.
 #[derive(Debug, Default)]
 pub(crate) struct ActionLedger {
     entries: HashMap<ActionKey, LedgerEntry>,
-    finished: VecDeque<ActionKey>,
+    /// The finished actions with their memory, the oldest first.
+    finished: VecDeque<(ActionKey, u32)>,
+    /// The approximate memory of the finished actions, in bytes.
+    bytes: usize,
 }
 
 impl ActionLedger {
@@ -113,25 +163,21 @@ impl ActionLedger {
         let key = (channel_id.clone(), action.action_id.clone());
         let digest = action.digest();
         if let Some(entry) = self.entries.get_mut(&key) {
-            if entry.digest != digest {
+            if *entry.digest != *digest {
                 return Err(ActionError::Reused);
             }
-            if entry.is_running || entry.outcome.borrow().is_some() {
-                return Ok(LedgerBeginning::Repeat(entry.outcome.subscribe()));
+            let open = match &mut entry.state {
+                LedgerState::Open(open) => open,
+                LedgerState::Finished(finished) => return Ok(LedgerBeginning::Ended(finished.outcome())),
+            };
+            if open.is_running || open.outcome.borrow().is_some() {
+                return Ok(LedgerBeginning::Repeat(open.outcome.subscribe()));
             }
-            entry.is_running = true;
-            return Ok(LedgerBeginning::New(entry.session.clone()));
+            open.is_running = true;
+            return Ok(LedgerBeginning::New(open.session.clone()));
         }
-        let entry = LedgerEntry {
-            session: session.clone(),
-            kind: action.kind,
-            params: action.params.clone(),
-            digest,
-            cursor: 0,
-            outcome: watch::Sender::new(None),
-            is_running: true,
-        };
-        self.entries.insert(key, entry);
+        let state = LedgerState::Open(OpenAction::new(session.clone(), action.params.clone(), true));
+        self.entries.insert(key, LedgerEntry { kind: action.kind, digest: (&*digest).into(), state });
         Ok(LedgerBeginning::New(session))
     }
 
@@ -143,21 +189,20 @@ impl ActionLedger {
     /// Sets the outcome of an action, and wakes those that wait for it. A final outcome stays.
     pub(super) fn complete(&mut self, key: &ActionKey, outcome: ActionOutcome) {
         let Some(entry) = self.entries.get_mut(key) else { return };
-        let is_final = outcome.status != ActionStatus::Accepted;
-        let was_final = entry.outcome.borrow().as_ref().is_some_and(|had| had.status != ActionStatus::Accepted);
-        if was_final {
+        let LedgerState::Open(open) = &mut entry.state else { return };
+        if outcome.status == ActionStatus::Accepted {
+            open.outcome.send_replace(Some(outcome));
             return;
         }
-        entry.outcome.send_replace(Some(outcome));
-        if !is_final {
-            return;
-        }
-        entry.is_running = false;
-        entry.params = Data::Nil;
-        self.finished.push_back(key.clone());
-        if self.finished.len() > MAX_FINISHED
-            && let Some(oldest) = self.finished.pop_front()
-        {
+        let finished = FinishedAction::new(&outcome);
+        open.outcome.send_replace(Some(outcome));
+        let bytes = FINISHED + key.0.len() + key.1.len() + entry.digest.len() + finished.result.len();
+        entry.state = LedgerState::Finished(finished);
+        self.finished.push_back((key.clone(), u32::try_from(bytes).unwrap_or(u32::MAX)));
+        self.bytes += bytes;
+        while self.finished.len() > MAX_FINISHED || self.bytes > MAX_BYTES && self.finished.len() > 1 {
+            let Some((oldest, bytes)) = self.finished.pop_front() else { return };
+            self.bytes = self.bytes.saturating_sub(bytes as usize);
             self.entries.remove(&oldest);
         }
     }
@@ -170,17 +215,14 @@ impl ActionLedger {
         match kind_of(&record.topic, &record.kind) {
             Some(ChannelRecordKind::Action) => {
                 let kind = payload.get("kind").as_str().and_then(|word| word.parse().ok());
-                let Some((kind, digest)) = kind.zip(text("digest")) else { return };
-                let entry = self.entries.entry(key).or_insert_with(|| LedgerEntry {
-                    session: text("session_id"),
-                    kind,
-                    params: payload.get("params").clone(),
-                    digest,
-                    cursor: 0,
-                    outcome: watch::Sender::new(None),
-                    is_running: false,
+                let Some((kind, digest)) = kind.zip(payload.get("digest").as_str()) else { return };
+                let entry = self.entries.entry(key).or_insert_with(|| {
+                    let open = OpenAction::new(text("session_id"), payload.get("params").clone(), false);
+                    LedgerEntry { kind, digest: digest.into(), state: LedgerState::Open(open) }
                 });
-                entry.cursor = record.cursor;
+                if let LedgerState::Open(open) = &mut entry.state {
+                    open.cursor = record.cursor;
+                }
             }
             Some(ChannelRecordKind::Result) => {
                 let status = payload.get("status").as_str().and_then(|word| word.parse().ok());
@@ -197,18 +239,23 @@ impl ActionLedger {
     }
 
     /// Returns the actions whose process ended before their outcome was recorded, in order.
-    pub(crate) fn unfinished(&self) -> Vec<(ActionKey, &LedgerEntry)> {
-        let is_open = |entry: &LedgerEntry| !entry.is_running && entry.outcome.borrow().is_none();
-        let mut open: Vec<_> =
-            self.entries.iter().filter(|(_, it)| is_open(it)).map(|(key, it)| (key.clone(), it)).collect();
-        open.sort_by_key(|(_, entry)| entry.cursor);
-        open
+    pub(crate) fn unfinished(&self) -> Vec<(ActionKey, ActionKind, &OpenAction)> {
+        let mut unfinished: Vec<_> = (self.entries.iter())
+            .filter_map(|(key, entry)| match &entry.state {
+                LedgerState::Open(open) if !open.is_running && open.outcome.borrow().is_none() => {
+                    Some((key.clone(), entry.kind, &**open))
+                }
+                _ => None,
+            })
+            .collect();
+        unfinished.sort_by_key(|(_, _, open)| open.cursor);
+        unfinished
     }
 
     /// Takes an unfinished action, which this process executes from now on.
     pub(super) fn resume(&mut self, key: &ActionKey) {
-        if let Some(entry) = self.entries.get_mut(key) {
-            entry.is_running = true;
+        if let Some(LedgerEntry { state: LedgerState::Open(open), .. }) = self.entries.get_mut(key) {
+            open.is_running = true;
         }
     }
 }
@@ -237,23 +284,62 @@ mod tests {
         let key = ("chan".into(), "a".into());
         ledger.complete(&key, ActionOutcome::done(Data::from(1)));
         ledger.complete(&key, ActionOutcome::done(Data::from(2)));
-        let LedgerBeginning::Repeat(outcome) = ledger.begin(&"chan".into(), &prompt("a", "go"), None).unwrap() else {
+        let LedgerBeginning::Ended(outcome) = ledger.begin(&"chan".into(), &prompt("a", "go"), None).unwrap() else {
             panic!("it is executed again")
         };
-        assert_eq!(outcome.borrow().as_ref().unwrap().result, Data::from(1));
+        assert_eq!(outcome, ActionOutcome::done(Data::from(1)));
+        assert_eq!(begin(&mut ledger, &prompt("a", "stop")), Err(ActionError::Reused));
+    }
+
+    #[test]
+    fn who_waits_for_an_action_gets_its_outcome() {
+        let mut ledger = ActionLedger::default();
+        begin(&mut ledger, &prompt("a", "go")).unwrap();
+        let LedgerBeginning::Repeat(mut outcome) = ledger.begin(&"chan".into(), &prompt("a", "go"), None).unwrap()
+        else {
+            panic!("it is executed again")
+        };
+        let key = ("chan".into(), "a".into());
+        let accepted = ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() };
+        ledger.complete(&key, accepted.clone());
+        assert_eq!(outcome.borrow_and_update().clone(), Some(accepted));
+        let done = ActionOutcome::done(Data::dict([("stop", Data::from("done"))]));
+        ledger.complete(&key, done.clone());
+        assert_eq!(outcome.borrow_and_update().clone(), Some(done.clone()));
+        let again = ledger.begin(&"chan".into(), &prompt("a", "go"), None).unwrap();
+        assert!(matches!(again, LedgerBeginning::Ended(outcome) if outcome == done));
+    }
+
+    /// Executes actions whose results have a text.
+    fn finish(ledger: &mut ActionLedger, ids: std::ops::Range<usize>, text: &str) {
+        for id in ids.map(|n| n.to_string()) {
+            begin(ledger, &prompt(&id, "go")).unwrap();
+            ledger.complete(&("chan".into(), id.into()), ActionOutcome::done(text.into()));
+        }
     }
 
     #[test]
     fn finished_actions_are_bounded_and_running_ones_are_kept() {
         let mut ledger = ActionLedger::default();
         begin(&mut ledger, &prompt("running", "go")).unwrap();
-        for n in 0..MAX_FINISHED + 5 {
-            let id = n.to_string();
-            begin(&mut ledger, &prompt(&id, "go")).unwrap();
-            ledger.complete(&("chan".into(), id.into()), ActionOutcome::done(Data::Nil));
-        }
-        assert_eq!(ledger.entries.len(), MAX_FINISHED + 1);
+        finish(&mut ledger, 0..MAX_FINISHED, "");
+        assert!((MAX_BYTES - 1_000..=MAX_BYTES).contains(&ledger.bytes), "{}", ledger.bytes);
+        assert!((20_000..40_000).contains(&ledger.finished.len()), "{}", ledger.finished.len());
+        assert_eq!(ledger.entries.len(), ledger.finished.len() + 1);
         assert_eq!(begin(&mut ledger, &prompt("running", "go")), Ok(false));
         assert_eq!(begin(&mut ledger, &prompt("0", "go")), Ok(true), "the oldest is forgotten");
+        let last = (MAX_FINISHED - 1).to_string();
+        assert_eq!(begin(&mut ledger, &prompt(&last, "go")), Ok(false));
+    }
+
+    #[test]
+    fn large_results_are_bounded_by_their_size() {
+        let mut ledger = ActionLedger::default();
+        finish(&mut ledger, 0..100, &"x".repeat(1 << 20));
+        assert!(ledger.bytes <= MAX_BYTES && ledger.entries.len() == 7, "{} {}", ledger.bytes, ledger.entries.len());
+        finish(&mut ledger, 100..101, &"x".repeat(2 * MAX_BYTES));
+        assert_eq!(begin(&mut ledger, &prompt("100", "go")), Ok(false), "the last one is known, however large it is");
+        finish(&mut ledger, 101..102, "");
+        assert_eq!((ledger.entries.len(), ledger.bytes < 1_000), (1, true));
     }
 }

@@ -75,7 +75,7 @@ impl Peer for ChannelPeer {
     }
 
     fn limited_account(&self, session_id: &str) -> Option<Arc<str>> {
-        self.core.accounts.of(session_id)
+        self.core.accounts.open(session_id)
     }
 
     fn is_attended(&self, session_id: &str) -> bool {
@@ -92,5 +92,6 @@ impl Peer for ChannelPeer {
 
     fn over(&self, session_id: &Arc<str>) {
         self.core.fan_out.over(session_id);
+        self.core.accounts.over(session_id);
     }
 }

@@ -30,15 +30,15 @@ impl ChannelDaemon {
         let unfinished: Vec<UnfinishedAction> = {
             let ledger = self.core().ledger();
             let all = ledger.unfinished().into_iter();
-            all.map(|(key, entry)| UnfinishedAction {
+            all.map(|(key, kind, open)| UnfinishedAction {
                 action: Action {
                     action_id: key.1.clone(),
-                    session: entry.session.clone(),
-                    kind: entry.kind,
-                    params: entry.params.clone(),
+                    session: open.session.clone(),
+                    kind,
+                    params: open.params.clone(),
                 },
-                session: entry.session.clone().unwrap_or_default(),
-                cursor: entry.cursor,
+                session: open.session.clone().unwrap_or_default(),
+                cursor: open.cursor,
                 key,
             })
             .collect()
@@ -66,7 +66,7 @@ impl ChannelDaemon {
             return Ok(());
         }
         self.core().ledger().resume(key);
-        let Some(account) = self.account_of(&key.0, session) else {
+        let Some(account) = self.account_of(&key.0, session).await? else {
             let outcome = ActionOutcome::failed("revoked", "the channel is no longer valid");
             return self.finish(key, Some(session), outcome).await;
         };
@@ -84,11 +84,14 @@ impl ChannelDaemon {
     }
 
     /// Returns the account of the channel that acted on a session; `None` if the channel has expired or was revoked.
-    fn account_of(&self, channel_id: &str, session: &str) -> Option<Arc<str>> {
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    async fn account_of(&self, channel_id: &str, session: &str) -> Result<Option<Arc<str>>, ActionError> {
         match is_own(channel_id) {
             // It reached the session when the action was accepted, and a session keeps its account.
-            true => self.core().accounts.of(session),
-            false => self.core().channel(channel_id).map(|channel| channel.account.clone()),
+            true => self.core().account_of(session).await,
+            false => Ok(self.core().channel(channel_id).map(|channel| channel.account.clone())),
         }
     }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use runtime::event_log::SqliteLog;
+use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
 use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;
@@ -20,7 +21,6 @@ use super::stored_opening::StoredOpening;
 use super::worker::{SessionOpening, Worker};
 use super::{HostError, NewSession, Peer, ReminderEvent, Served, SessionEvent, SessionHandle};
 use crate::Metrics;
-use crate::count_limit::{KeyedLimit, KeyedPermit};
 use crate::drain::PendingWork;
 use crate::metrics::Exposition;
 use crate::probe::Probed;
@@ -43,7 +43,7 @@ struct HostShared {
     /// The store for sessions; `None` if they end with the process.
     store: Option<SessionStore>,
     /// The limit of the open sessions of each account.
-    accounts: KeyedLimit,
+    accounts: KeyedLimit<Arc<str>>,
     state: Mutex<HostState>,
 }
 
@@ -60,7 +60,7 @@ struct SessionEntry {
     /// The session's handle; `None` while it is opening.
     handle: Option<SessionHandle>,
     /// The permit of its account; `None` if sessions have no accounts.
-    _permit: Option<KeyedPermit>,
+    _permit: Option<KeyedPermit<Arc<str>>>,
 }
 
 impl Host {
@@ -119,7 +119,7 @@ impl Host {
             }
             // The limit of its own account first: that is for its client to change.
             let permit = match self.0.peer.limited_account(&id) {
-                Some(account) => Some(self.0.accounts.take(&account).ok_or_else(|| self.account_full())?),
+                Some(account) => Some(self.0.accounts.take(account).ok_or_else(|| self.account_full())?),
                 None => None,
             };
             if state.sessions.len() >= self.0.served.settings.sessions {

@@ -31,6 +31,9 @@ pub(super) fn expose(stats: &HubStats, health: &HealthCounts, to: &mut Expositio
     to.labelled("harn_hub_health_checks_total", "counter", "Health checks of agents.", "outcome", rows);
     to.value("harn_hub_subscriptions", "gauge", "Open subscriptions.", stats.subscriptions);
     to.value("harn_hub_receipts", "gauge", "Results kept for repeated messages.", stats.receipts);
+    let kept = [("tasks", stats.finished_bytes), ("receipts", stats.receipt_bytes), ("events", stats.event_bytes)];
+    let help = "Approximate memory of finished tasks, results of messages and past events.";
+    to.labelled("harn_hub_kept_bytes", "gauge", help, "of", kept.map(|(of, bytes)| (of, bytes as u64)));
     to.value("harn_hub_submitted_total", "counter", "Submitted tasks.", stats.submitted);
     to.value("harn_hub_attempts_total", "counter", "Attempts of workers.", stats.attempts);
     to.value("harn_hub_requeued_total", "counter", "Tasks that returned to a queue.", stats.requeued);
@@ -70,6 +73,7 @@ mod tests {
     fn queues_are_summed_by_priority_and_states_are_named() {
         let queue = |name: &str, depths| QueueDepth { queue: name.to_owned(), is_inbox: false, depths };
         let mut stats = HubStats {
+            finished_bytes: 3,
             queues: vec![queue("a", [1, 0, 0, 2]), queue("b", [1, 0, 0, 0]), queue("c", [0; 4])],
             ..HubStats::default()
         };
@@ -83,6 +87,8 @@ mod tests {
             "harn_hub_queued_tasks{priority=\"low\"} 2",
             "harn_hub_queued_tasks{priority=\"critical\"} 2",
             "harn_hub_queues 2",
+            "harn_hub_kept_bytes{of=\"tasks\"} 3",
+            "harn_hub_kept_bytes{of=\"events\"} 0",
         ] {
             assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
         }

@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
 use tokio::time::Instant;
 
 use super::client::ClientSession;
-use crate::count_limit::{KeyedLimit, KeyedPermit};
 
 /// The shortest and the longest pause between two looks for idle sessions.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(10));
@@ -18,7 +18,7 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_s
 pub(super) struct McpSessions {
     most: usize,
     idle: Duration,
-    peers: KeyedLimit,
+    peers: KeyedLimit<Arc<str>>,
     all: Mutex<HashMap<Arc<str>, OpenSession>>,
 }
 
@@ -26,7 +26,7 @@ struct OpenSession {
     session: Arc<ClientSession>,
     /// The end of its last request, or the time at which it was last seen at work.
     used: Instant,
-    _permit: KeyedPermit,
+    _permit: KeyedPermit<Arc<str>>,
 }
 
 /// The reason why no session can be opened.
@@ -69,7 +69,7 @@ impl McpSessions {
         if all.len() >= self.most {
             return Err(SessionRefusal::Full(all.len()));
         }
-        let permit = self.peers.take(&owner(peer)).ok_or(SessionRefusal::PeerFull(self.peers.most()))?;
+        let permit = self.peers.take(owner(peer)).ok_or(SessionRefusal::PeerFull(self.peers.most()))?;
         let session = Arc::new(session);
         all.insert(session.id.clone(), OpenSession { session: session.clone(), used: now, _permit: permit });
         Ok(session)

@@ -49,9 +49,9 @@ impl ChannelFacts {
 
     /// Returns the sessions of unfinished actions and unfinished tasks of peers.
     pub(super) fn needed_sessions(&self) -> HashSet<Arc<str>> {
-        let actions = self.ledger.unfinished().into_iter().filter_map(|(_, entry)| {
+        let actions = self.ledger.unfinished().into_iter().filter_map(|(_, kind, open)| {
             // An opening that did not happen has no session.
-            (entry.kind != ActionKind::Open).then(|| entry.session.clone())?
+            (kind != ActionKind::Open).then(|| open.session.clone())?
         });
         let open = self.links.values().filter(|it| !it.link.state.is_finished());
         actions.chain(open.filter_map(|it| it.link.session_id.clone())).collect()

@@ -32,8 +32,18 @@ use crate::harn::scratch;
 const WORKERS: usize = 6;
 const CONTEXTS: u64 = 5;
 const LEASE: Duration = Duration::from_secs(1);
-const ARGS: &[&str] =
-    &["--store", "sqlite:hub.db", "--lease", "1s", "--max-attempts", "1000", "--max-finished", "100000000"];
+const ARGS: &[&str] = &[
+    "--store",
+    "sqlite:hub.db",
+    "--lease",
+    "1s",
+    "--max-attempts",
+    "1000",
+    "--max-finished",
+    "100000000",
+    "--max-kept",
+    "16g",
+];
 /// The store is compacted all the time.
 const COMPACTED: &[&str] = &["--compact-after", "100k"];
 

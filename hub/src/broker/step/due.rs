@@ -10,6 +10,10 @@ use super::{HUB, Step, from};
 
 /// Maximum number of finished tasks that one command drops.
 const MOST_FORGOTTEN: usize = 1_000;
+/// Time for which a finished task is kept although finished tasks take too much memory, so that its requester can read it.
+const READ_MS: u64 = 10_000;
+/// Multiple of the memory of finished tasks from which only the last of them is kept for that time.
+const FLOOD: usize = 4;
 /// Maximum number of timers that one command handles, so that no caller waits long.
 const MOST_TIMERS: usize = 1_000;
 
@@ -90,16 +94,29 @@ impl Step<'_> {
         }
     }
 
-    /// Forgets finished tasks that are too old, or too many.
+    /// Forgets finished tasks that are too old, too many, or too large.
     fn forget_finished(&mut self) {
-        let (retention_ms, most) = (self.broker.options.retention_ms, self.broker.options.max_finished);
-        let surplus = self.broker.finished.len().saturating_sub(most);
-        let old = self.broker.finished.iter().take(MOST_FORGOTTEN).enumerate();
-        let old =
-            old.take_while(|(place, (at_ms, _))| *place < surplus || at_ms.saturating_add(retention_ms) <= self.now_ms);
-        let old = old.filter_map(|(_, (_, number))| self.broker.order.get(number));
-        // The state of a broadcast is that of all its copies.
-        let task_ids: Vec<String> = old.filter(|id| !self.broker.is_counted_by_parent(id)).cloned().collect();
+        let broker = &*self.broker;
+        let options = &broker.options;
+        let number_of = broker.finished.len();
+        let surplus = number_of.saturating_sub(options.max_finished);
+        let mut bytes = broker.finished_bytes;
+        let mut task_ids = Vec::new();
+        for (place, (at_ms, number)) in broker.finished.iter().take(MOST_FORGOTTEN).enumerate() {
+            let is_read = at_ms.saturating_add(READ_MS) <= self.now_ms;
+            let is_flood = bytes > options.finished_bytes.saturating_mul(FLOOD) && place + 1 < number_of;
+            let is_large = bytes > options.finished_bytes && (is_read || is_flood);
+            let is_old = at_ms.saturating_add(options.retention_ms) <= self.now_ms;
+            if place >= surplus && !is_old && !is_large {
+                break;
+            }
+            // The state of a broadcast is that of all its copies.
+            let entry = broker.order.get(number).and_then(|id| broker.task(id));
+            if let Some(entry) = entry.filter(|entry| !broker.is_counted_by_parent(&entry.task.id)) {
+                bytes = bytes.saturating_sub(entry.finished_bytes);
+                task_ids.push(entry.task.id.clone());
+            }
+        }
         if !task_ids.is_empty() {
             let ids = TaskIds { task_ids, redelivered: false };
             self.emit(from(HUB), TraceIds::default(), ChangeKind::TasksForgotten(ids));
