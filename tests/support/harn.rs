@@ -4,13 +4,11 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
-/// The timeout of a case.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+use crate::wait::ended;
 
 /// The result of running the command.
 #[derive(Debug)]
@@ -75,7 +73,7 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     thread::spawn(move || stdin.write_all(&input));
     let out = read(child.stdout.take().unwrap());
     let err = read(child.stderr.take().unwrap());
-    let code = wait(&mut child);
+    let code = ended(&mut child, |_| ());
     // There is none where nothing was stored.
     let _ = std::fs::remove_dir_all(memory);
     Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
@@ -116,18 +114,4 @@ fn read(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
         from.read_to_end(&mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     })
-}
-
-fn wait(child: &mut Child) -> Option<i32> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        if start.elapsed() > LIMIT {
-            let _ = child.kill();
-            panic!("harn did not end within {LIMIT:?}");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
 }
