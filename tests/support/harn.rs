@@ -1,11 +1,13 @@
 //! Starts the built command with nothing of the person's environment, so that keys, colours and history of the machine
 //! change nothing.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::wait::ended;
@@ -33,8 +35,17 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder of its own for a test, made anew.
+/// A folder of its own for a test, made anew. It fails if another test has a folder of this name: one would delete the files of
+/// the other.
 pub(crate) fn scratch(name: &str) -> PathBuf {
+    static OWNERS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    // The thread of a test has its path as its name.
+    if let Some(test) = thread::current().name().filter(|test| test.contains("::")) {
+        let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = owners.entry(name.to_owned()).or_insert_with(|| test.to_owned()).clone();
+        drop(owners);
+        assert_eq!(owner, test, "two tests have the scratch folder `{name}`");
+    }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();

@@ -72,6 +72,11 @@ fn an_editor_a_websocket_a_browser_and_a_peer_agent_hold_one_session_at_once() {
     let last = events.last;
     drop(events);
     let mut slow = browser.events(&session, last);
+    // It follows the session live: a connection that still reads the log of the past is not cut off.
+    let id = desk.prompt(&session, "once more");
+    desk.answer(id);
+    seen_by_peer.extend(of_peer.until("turn.completed"));
+    seen.extend(slow.until("turn.completed"));
     for _ in 0..25 {
         let id = desk.prompt(&session, "artifacts 120 8000");
         assert_eq!(desk.answer(id)["result"]["stopReason"], "end_turn", "no turn waits for a slow channel");

@@ -7,7 +7,7 @@ use crate::tokio_wait::until;
 /// Runs a prompt, cancels it once the session is busy, and returns the end.
 async fn cancelled(session: &SessionHandle, task: &str, at_work: impl Fn() -> bool) -> PromptOutcome {
     let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
-        until("the session is at work", at_work).await;
+        until(task, at_work).await;
         assert!(session.cancel("enough"));
     });
     ended.unwrap().stop
