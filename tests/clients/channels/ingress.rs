@@ -331,7 +331,7 @@ fn malformed_requests_are_refused_and_change_nothing() {
 
 #[test]
 fn a_connection_beyond_the_limit_is_refused_until_another_one_closes() {
-    let folder = DaemonFolder::new("full").with(&["--max-connections", "2"]);
+    let folder = DaemonFolder::new("full-connections").with(&["--max-connections", "2"]);
     let secret = folder.channel("phone", "view,prompt", &[]);
     let daemon = folder.start();
     let client = daemon.client(&secret);

@@ -25,6 +25,8 @@ fn it_reaches_models_tools_and_plain_code_and_the_session_goes_on() {
             try {
                 if task == "model" { llm_mock({text: "late", delay_ms: 600000}); begin(); agent_loop(task, nil, {provider: "mock"}) }
                 if task == "tool" {
+                    // The prompt before may have been cancelled before its model was asked.
+                    llm_mock_clear()
                     llm_mock({tool_calls: [{name: "nap", arguments: {}}]})
                     agent_loop(task, nil, {provider: "mock", tools: [nap]})
                 }
