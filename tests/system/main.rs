@@ -139,7 +139,6 @@ mod untrusted_files;
 #[path = "../support/vendors/mod.rs"]
 mod vendors;
 #[allow(dead_code, reason = "the other test targets use more of it")]
-#[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/wait.rs"]
 mod wait;
 mod waits;

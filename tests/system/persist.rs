@@ -9,8 +9,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-/// The timeout of a wait.
-
 /// The first argument says where the state is. A first process works until it is killed; the next goes on.
 const SCRIPT: &str = r#"
 let state = args()[0]

@@ -9,7 +9,7 @@ use super::{TaskCaller, TaskManager, TaskSettings};
 use crate::a2a::Refusal;
 use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::host::testing::served;
-use crate::tokio_wait::{find, others_wait, until};
+use crate::tokio_wait::{find, until};
 
 mod broken;
 mod contexts;

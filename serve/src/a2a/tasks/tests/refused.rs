@@ -101,7 +101,7 @@ fn a_deadline_ends_a_task_and_what_it_made_stays() {
             assert_eq!(reason(&task), expected, "{metadata}");
         }
         for text in ["sleep", "ask"] {
-            let deadline = crate::clock::now_ms() + 200;
+            let deadline = crate::clock::now_ms() + 3_000;
             let metadata = Data::dict([("deadline", Data::from(deadline))]);
             let (id, _) = manager.send(SendMessage { metadata, ..request(message(text)) }, ASKER).await.unwrap();
             let task = manager.shared_task(&id).await.unwrap().over().await.unwrap();

@@ -80,17 +80,20 @@ fn what_the_next_process_runs_again_has_no_end_here() {
 
 #[test]
 fn what_has_another_end_while_the_server_stops_keeps_it() {
-    let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
+    let folder = folder();
+    let cleans_up = |name: &str| folder.join(format!("{name} cleans up"));
+    let written = format!("finally {{ write_file(\"{}/${{task}} cleans up\", \"\")\n", folder.display());
+    let text = format!("@resumable\n{}", SLOW.replace("finally {", &written));
     block_on_runtime(async {
         let manager = persistent_manager(&folder, &text);
-        let (cancelled, _) = at_work(&manager, "go").await;
-        let deadline = crate::clock::now_ms() + 2_000;
+        let (cancelled, _) = at_work(&manager, "cancelled").await;
+        let deadline = crate::clock::now_ms() + 3_000;
         let metadata = Data::dict([("deadline", Data::from(deadline))]);
-        let (failed, _) = at_work_on(&manager, SendMessage { metadata, ..request(message("go")) }).await;
-        until("the deadline", || crate::clock::now_ms() >= deadline).await;
+        let (failed, _) = at_work_on(&manager, SendMessage { metadata, ..request(message("late")) }).await;
+        until("the deadline", || cleans_up("late").exists()).await;
         let (cancels, id) = (manager.clone(), cancelled.clone());
         let cancels = tokio::spawn(async move { cancels.cancel(&id).await });
-        others_wait().await;
+        until("the cancellation", || cleans_up("cancelled").exists()).await;
         manager.stop().await;
         is(&cancels.await.unwrap().unwrap(), TaskState::Canceled);
         is(&manager.task(&failed).await.unwrap(), TaskState::Failed);
