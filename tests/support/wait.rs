@@ -45,13 +45,13 @@ pub(crate) fn until(what: &str, mut is_true: impl FnMut() -> bool) {
 pub(crate) fn ended(child: &mut Child, mut look: impl FnMut(&Child)) -> Option<i32> {
     let ended = try_find(|| {
         look(child);
-        child.try_wait().unwrap().ok_or_else(String::new)
+        child.try_wait().map_err(|error| error.to_string())?.ok_or_else(String::new)
     });
     if ended.is_err() {
         let _ = child.kill();
         let _ = child.wait();
     }
-    ended.unwrap_or_else(|_| panic!("the process did not end within {LIMIT:?}")).code()
+    ended.unwrap_or_else(|error| panic!("the process did not end within {LIMIT:?} {error}")).code()
 }
 
 struct UnparkThread(Thread);
