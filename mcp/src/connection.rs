@@ -319,7 +319,11 @@ impl<'a> Opening<'a> {
     async fn discover(mut self) -> Result<Connection, (Self, McpError)> {
         self.connection.meta = request_meta(self.settings.elicitation, self.settings.reminders);
         self.set_version(STATELESS);
-        let within = PROBE.min(self.settings.start_timeout);
+        // Without a known version, a server that says nothing may be an older one.
+        let within = match self.settings.era {
+            Some(_) => self.settings.start_timeout,
+            None => PROBE.min(self.settings.start_timeout),
+        };
         let result = match self.ask("server/discover", Data::empty_dict(), within).await {
             Ok(result) => result,
             Err(error) => return Err((self, error)),

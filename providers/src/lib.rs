@@ -24,3 +24,11 @@ mod yielding;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+#[allow(dead_code, reason = "the other tests use more of it")]
+#[path = "../../tests/support/tokio_wait.rs"]
+mod tokio_wait;
+#[cfg(test)]
+#[allow(dead_code, reason = "the other tests use more of it")]
+#[path = "../../tests/support/wait.rs"]
+mod wait;

@@ -156,7 +156,6 @@ fn size(bytes: u64) -> String {
 mod tests {
     use super::*;
     use nix::sys::stat::Mode;
-    use std::time::{Duration, Instant};
 
     fn scratch(name: &str) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("harn-files-{name}-{}", std::process::id()));
@@ -172,7 +171,6 @@ mod tests {
         nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap();
         let socket = folder.join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-        let began = Instant::now();
         for (path, says) in [(pipe.as_path(), "named pipe"), (&socket, "socket"), (Path::new("/dev/zero"), "device")] {
             for error in [
                 read(path, 10).unwrap_err(),
@@ -182,7 +180,6 @@ mod tests {
                 assert!(error.to_string().contains(says), "{error}");
             }
         }
-        assert!(began.elapsed() < Duration::from_secs(1));
         assert_eq!(read(&folder, 10).unwrap_err().kind(), io::ErrorKind::IsADirectory);
         fs::remove_dir_all(folder).unwrap();
     }

@@ -64,3 +64,7 @@ pub mod workers;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+#[allow(dead_code, reason = "the other tests use more of it")]
+#[path = "../../tests/support/wait.rs"]
+mod wait;

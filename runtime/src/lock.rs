@@ -139,6 +139,9 @@ fn try_lock(file: &File, mode: LockMode) -> Result<(), LockError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wait::LIMIT;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, Barrier};
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("harn-lock-{name}-{}", std::process::id()));
@@ -163,14 +166,21 @@ mod tests {
         let folder = folder("waits");
         let path = folder.join("state");
         let held = LockFile::beside(&path).unwrap();
+        let (is_free, begins) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(2)));
         let waiting = thread::spawn({
-            let path = path.clone();
-            move || LockFile::beside_within(&path, Duration::from_secs(10)).map(drop)
+            let (path, is_free, begins) = (path.clone(), is_free.clone(), begins.clone());
+            move || {
+                begins.wait();
+                let lock = LockFile::beside_within(&path, LIMIT);
+                (lock.map(drop), is_free.load(Ordering::SeqCst))
+            }
         });
-        thread::sleep(Duration::from_millis(20));
-        assert!(!waiting.is_finished());
+        begins.wait();
+        is_free.store(true, Ordering::SeqCst);
         drop(held);
-        waiting.join().unwrap().unwrap();
+        let (locked, was_free) = waiting.join().unwrap();
+        locked.unwrap();
+        assert!(was_free, "it was locked while another one held it");
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -30,7 +30,14 @@ pub mod mcp;
 mod metrics;
 mod probe;
 pub mod store;
+#[cfg(test)]
+#[path = "../../tests/support/tokio_wait.rs"]
+mod tokio_wait;
 pub mod trim;
+#[cfg(test)]
+#[allow(dead_code, reason = "the other tests use more of it")]
+#[path = "../../tests/support/wait.rs"]
+mod wait;
 mod when_woken;
 pub mod wire;
 

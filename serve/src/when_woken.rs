@@ -61,7 +61,6 @@ impl Wake for WakeFlag {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
-    use std::time::Duration;
 
     use futures_util::FutureExt as _;
     use tokio::sync::Notify;
@@ -97,6 +96,6 @@ mod tests {
         let waits = tokio::spawn(future);
         tokio::task::yield_now().await;
         notify.notify_waiters();
-        tokio::time::timeout(Duration::from_secs(10), waits).await.expect("it is woken").unwrap();
+        tokio::time::timeout(crate::tokio_wait::LIMIT, waits).await.expect("it is woken").unwrap();
     }
 }

@@ -62,6 +62,10 @@ mod schema;
 mod system;
 mod table;
 mod testing;
+#[cfg(test)]
+#[allow(dead_code, reason = "the other tests use more of it")]
+#[path = "../../tests/support/tokio_wait.rs"]
+mod tokio_wait;
 mod values;
 mod variant;
 mod workers;

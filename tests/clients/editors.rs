@@ -5,7 +5,7 @@ mod ranges;
 
 use crate::harn::{root, scratch};
 use crate::markdown::blocks;
-use crate::packages::{locked_node, node, python};
+use crate::packages::{locked_node, node, python, require};
 use lang::parse::parse_with_tokens;
 use lang::source::Source;
 use serde_json::{Value, json};
@@ -56,6 +56,7 @@ fn texts() -> Vec<Text> {
 
 /// Parses the texts with PyPI `tree-sitter`.
 fn tree_sitter(texts: &[&str]) -> Value {
+    require("cc", "--version", "compiles the tree-sitter parser with it", "gcc");
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tree-sitter-harn.so");
     let mut child = Command::new(python("tree-sitter", "tests/editors/requirements.txt"))
         .arg(root().join("tests/editors/tree_sitter_harn.py"))

@@ -25,7 +25,6 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Duration;
 
 /// The folder of the agents, below the root.
 const AGENTS: &str = "tests/hub/python";
@@ -65,7 +64,7 @@ impl RunningHub {
     fn get(&self, path: &str, headers: &str) -> String {
         let address = self.http.trim_start_matches("http://").trim_end_matches('/');
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(crate::wait::LIMIT)).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n").unwrap();
         let mut text = String::new();
         stream.read_to_string(&mut text).unwrap();

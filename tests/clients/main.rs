@@ -46,7 +46,13 @@ mod progress;
 mod repl;
 mod sarif;
 mod sdk_cases;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/tokio_wait.rs"]
+mod tokio_wait;
 mod vendor_types;
 #[allow(unreachable_pub, dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/vendors/mod.rs"]
 mod vendors;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/wait.rs"]
+mod wait;

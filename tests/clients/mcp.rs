@@ -22,14 +22,21 @@ mod served;
 mod synced;
 
 use crate::harn::{Outcome, harn_in, root, scratch};
+use crate::packages::require;
 use std::fs;
 
 /// Runs a script in which `SERVER` stands for a server of `tests/mcp/hostile.py`: `era` is `old` or `new`.
 fn with_hostile(name: &str, era: &str, mode: &str, script: &str) -> Outcome {
+    require_python();
     let server =
         format!("{{name: \"h\", command: \"python3\", args: [\"tests/mcp/hostile.py\", \"{era}\", \"{mode}\"]");
     let script = script.replace("SERVER_AND", &server).replace("SERVER", &format!("{server}}}"));
     run(&format!("{name}-{era}-{mode}"), &script, &[])
+}
+
+/// Fails unless the hostile server can be run.
+pub(crate) fn require_python() {
+    require("python3", "--version", "runs tests/mcp/hostile.py", "python3");
 }
 
 /// Runs a script at the root of the repository.

@@ -14,18 +14,15 @@ pub(crate) fn python(name: &str, requirements: &str) -> PathBuf {
     let python = dir.join("venv/bin/python");
     installed(&dir, &versions, &python, || {
         let new_enough = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))";
-        let there = Command::new("python3").args(["-c", new_enough]).stdin(Stdio::null()).output();
         assert!(
-            there.is_ok_and(|output| output.status.success()),
+            is_there("python3", &["-c", new_enough]),
             "`python3` is missing, older than 3.10, or without its module `venv`: this test needs the packages of \
              {requirements}; install Python 3.10 or later (on Debian also python3-venv) and run it again"
         );
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(dir.join("venv")), "a virtual environment");
+        let venv = dir.join("venv");
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(venv), "a virtual environment", VENV);
         let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", "-r"];
-        run(
-            Command::new(&python).args(install).arg(&wanted),
-            &format!("the packages of {requirements} (is PyPI within reach?)"),
-        );
+        run(Command::new(&python).args(install).arg(&wanted), &format!("the packages of {requirements}"), PYPI);
     });
     python
 }
@@ -34,13 +31,12 @@ pub(crate) fn python(name: &str, requirements: &str) -> PathBuf {
 pub(crate) fn node(name: &str, packages: &[&str]) -> PathBuf {
     let dir = folder(name);
     let modules = dir.join("node_modules");
+    let what = format!("the npm packages {}", packages.join(" "));
+    require_node("node", &what);
     installed(&dir, &packages.join(" "), &modules, || {
-        require_node(&format!("the npm packages {packages:?}"));
+        require_node("npm", &what);
         let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"];
-        run(
-            Command::new("npm").args(install).arg(&dir).args(packages),
-            &format!("the npm packages {packages:?} (is the registry within reach?)"),
-        );
+        run(Command::new("npm").args(install).arg(&dir).args(packages), &what, NPM);
     });
     modules
 }
@@ -50,13 +46,12 @@ pub(crate) fn locked_node(name: &str, package: &str) -> PathBuf {
     let (dir, source) = (folder(name), root().join(package));
     copy(&source, &dir);
     let versions = fs::read_to_string(source.join("package-lock.json")).unwrap();
+    let what = format!("the npm packages of {package}/package-lock.json");
+    require_node("node", &what);
+    require_node("npm", &what);
     installed(&dir, &versions, &dir.join("node_modules"), || {
-        require_node(&format!("the npm packages of {package}"));
         let install = ["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix"];
-        run(
-            Command::new("npm").args(install).arg(&dir),
-            &format!("the npm packages of {package} (is the registry within reach?)"),
-        );
+        run(Command::new("npm").args(install).arg(&dir), &what, NPM);
     });
     dir
 }
@@ -75,15 +70,31 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Fails unless Node and npm can be run.
-pub(crate) fn require_node(packages: &str) {
-    for tool in ["node", "npm"] {
-        let there = Command::new(tool).arg("--version").stdin(Stdio::null()).output();
-        assert!(
-            there.is_ok_and(|output| output.status.success()),
-            "`{tool}` is missing: this test needs {packages}; install Node 20 or later with npm and run it again"
-        );
-    }
+/// The advice if packages cannot be installed.
+const NPM: &str = "check that npm reaches its registry (`npm ping`)";
+const VENV: &str = "install Python's module `venv` (on Debian python3-venv)";
+const PYPI: &str = "check that pip reaches PyPI or the index of PIP_INDEX_URL";
+
+/// Fails unless a program of Node can be run.
+pub(crate) fn require_node(program: &str, packages: &str) {
+    assert!(
+        is_there(program, &["--version"]),
+        "`{program}` is missing: this test needs {packages}; install Node 20 or later with npm and run it again"
+    );
+}
+
+/// Fails unless a program can be run with an argument that only shows something. `what` is what the test does with it, and
+/// `package` the package of Debian.
+pub(crate) fn require(program: &str, argument: &str, what: &str, package: &str) {
+    assert!(
+        is_there(program, &[argument]),
+        "`{program}` is missing: this test {what}; install it (on Debian the package {package}) and run it again"
+    );
+}
+
+fn is_there(program: &str, args: &[&str]) -> bool {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn folder(name: &str) -> PathBuf {
@@ -103,8 +114,8 @@ fn installed(dir: &Path, versions: &str, made: &Path, install: impl FnOnce()) {
     }
 }
 
-fn run(command: &mut Command, what: &str) {
+fn run(command: &mut Command, what: &str, advice: &str) {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "could not install {what}:\n{said}");
+    assert!(output.status.success(), "could not install {what}: {advice} and run the test again\n{said}");
 }

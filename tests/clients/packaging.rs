@@ -51,7 +51,7 @@ fn install(into: &Path, package: &Path) {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn the_npm_package_starts_the_command_of_the_platform() {
     use std::io::Write;
-    require_node("the npm packages of harn");
+    require_node("npm", "npm to install the packages of harn");
     let folder = scratch("npm-packages").canonicalize().unwrap();
     let [command, platform] = npm_packages(&folder);
     let into = folder.join("project");

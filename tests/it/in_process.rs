@@ -10,7 +10,8 @@
 //!
 //! With `COMMAND=1` it is started for every script.
 
-use crate::harn::{self, LIMIT, Outcome};
+use crate::harn::{self, Outcome};
+use crate::wait::LIMIT;
 use crate::{check, folders};
 use lang::builtins::Right;
 use libtest_mimic::Trial;

@@ -25,6 +25,9 @@ mod harn;
 mod in_process;
 mod parity;
 mod script;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/wait.rs"]
+mod wait;
 mod whole;
 
 use libtest_mimic::{Arguments, Trial};

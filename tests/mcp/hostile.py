@@ -109,7 +109,7 @@ def call(id, params):
         notify("notifications/tools/list_changed", {})
     if MODE == "progress":
         for n in range(4):
-            time.sleep(0.2)
+            time.sleep(0.6)
             notify("notifications/progress", {"progressToken": token, "progress": n, "total": 4, "message": f"step {n}"})
     if MODE.startswith("reminds"):
         count = 15 if MODE == "reminds-much" else 1
@@ -151,6 +151,8 @@ def handle(message):
     if id is None:
         return None
     if method == "server/discover" and ERA == "new":
+        if MODE == "late":
+            time.sleep(6)
         capabilities = {"tools": {"listChanged": MODE == "changes"}, "resources": {}, "prompts": {}}
         if MODE.startswith("reminds"):
             capabilities["extensions"] = {"io.modelcontextprotocol/events": {}}

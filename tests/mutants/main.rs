@@ -47,6 +47,9 @@ mod shrink;
 mod subject;
 mod tapes;
 mod text;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/wait.rs"]
+mod wait;
 mod wire_requests;
 mod wires;
 mod worker;

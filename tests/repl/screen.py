@@ -17,7 +17,7 @@ import time
 import pexpect
 import pyte
 
-COLUMNS, ROWS, PATIENCE = 120, 200, 30
+COLUMNS, ROWS, PATIENCE = 120, 200, 120
 PROMPT = "harn>"
 KEYS = {"tab": "\t", "up": "\x1b[A", "ctrl-c": "\x03", "ctrl-d": "\x04", "ctrl-r": "\x12"}
 

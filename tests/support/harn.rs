@@ -1,16 +1,16 @@
 //! Starts the built command with nothing of the person's environment, so that keys, colours and history of the machine
 //! change nothing.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
-/// The timeout of a case.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+use crate::wait::ended;
 
 /// The result of running the command.
 #[derive(Debug)]
@@ -35,8 +35,17 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A folder of its own for a test, made anew.
+/// A folder of its own for a test, made anew. It fails if another test has a folder of this name: one would delete the files of
+/// the other.
 pub(crate) fn scratch(name: &str) -> PathBuf {
+    static OWNERS: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    // The thread of a test has its path as its name.
+    if let Some(test) = thread::current().name().filter(|test| test.contains("::")) {
+        let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = owners.entry(name.to_owned()).or_insert_with(|| test.to_owned()).clone();
+        drop(owners);
+        assert_eq!(owner, test, "two tests have the scratch folder `{name}`");
+    }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).unwrap();
@@ -75,7 +84,7 @@ pub(crate) fn harn_in<S: AsRef<str>>(folder: &Path, args: &[S], input: &[u8], en
     thread::spawn(move || stdin.write_all(&input));
     let out = read(child.stdout.take().unwrap());
     let err = read(child.stderr.take().unwrap());
-    let code = wait(&mut child);
+    let code = ended(&mut child, |_| ());
     // There is none where nothing was stored.
     let _ = std::fs::remove_dir_all(memory);
     Outcome { code, out: out.join().unwrap(), err: err.join().unwrap() }
@@ -116,18 +125,4 @@ fn read(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
         from.read_to_end(&mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     })
-}
-
-fn wait(child: &mut Child) -> Option<i32> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status.code();
-        }
-        if start.elapsed() > LIMIT {
-            let _ = child.kill();
-            panic!("harn did not end within {LIMIT:?}");
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
 }

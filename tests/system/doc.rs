@@ -292,7 +292,10 @@ for (const value of ["NAME returns", "returns", "nothing", ""]) {
     let search = page.split_once("<script nonce=\"page\">").unwrap().1.split_once("</script>").unwrap().0;
     let path = scratch("doc-search").join("search.mjs");
     fs::write(&path, script.replace("SEARCH", &format!("{{{search}}}"))).unwrap();
-    let ran = std::process::Command::new("node").arg(&path).output().expect("this test needs node");
+    let ran = std::process::Command::new("node")
+        .arg(&path)
+        .output()
+        .expect("`node` is missing: install Node 20 or later and run the test again");
     let wanted = "[\"NAME returns\",[false,true,false,true],\"1 of 2\"]\n\
                   [\"returns\",[false,false,false,false],\"2 of 2\"]\n\
                   [\"nothing\",[true,true,true,true],\"0 of 2\"]\n\

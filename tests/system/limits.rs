@@ -4,7 +4,6 @@
 use crate::harn::{harn, scratch};
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 /// Scripts that want all the memory there is.
 const GREEDY: &[(&str, &str)] = &[
@@ -177,12 +176,9 @@ fn restless(limit: &[&str], grow: [&str; 2], ends_with: &str) {
         let path = dir.join(name);
         let grow = grow[usize::from(name.ends_with(".rhai"))];
         fs::write(&path, script.replace("GROW", grow)).unwrap();
-        let began = Instant::now();
         let outcome = harn(&[&["run"], limit, &[path.to_str().unwrap()]].concat());
-        let took = began.elapsed();
         assert!(outcome.err.contains(ends_with), "{name} {limit:?}: {:?} {}", outcome.code, outcome.err);
         assert_eq!(outcome.code, Some(3), "{name} {limit:?}: {}", outcome.err);
-        assert!(took < Duration::from_secs(40), "{name} {limit:?}: {took:?}");
     }
 }
 

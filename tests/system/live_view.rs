@@ -1,6 +1,7 @@
 //! The live view of `harn run` on a terminal: what the person sees in the end.
 
-use crate::harn::{LIMIT, environment, scratch};
+use crate::harn::{environment, scratch};
+use crate::wait::LIMIT;
 use nix::pty::{Winsize, openpty};
 use std::fs;
 use std::io::Read;

@@ -26,6 +26,7 @@
 //! - [`docs`]: what the documents show and link to.
 //! - [`llms`]: the text for coding agents is complete, and its blocks run.
 //! - [`plain_words`]: messages, help texts and pages use plain words.
+//! - [`waits`]: tests wait for events and not for a time.
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
 //! - [`snapshots`]: workers that one process suspends and another resumes.
 //! - [`persist`]: loops that outlive their process.
@@ -137,6 +138,10 @@ mod untrusted_files;
 #[allow(unreachable_pub, dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/vendors/mod.rs"]
 mod vendors;
+#[allow(dead_code, reason = "the other test targets use more of it")]
+#[path = "../support/wait.rs"]
+mod wait;
+mod waits;
 mod walks;
 mod walkthroughs;
 mod wire_shapes;

@@ -2,6 +2,7 @@
 //! result whose reason is printed once, whatever the script does with it.
 
 use crate::harn::{Outcome, harn_with_input, scratch};
+use crate::wait::LIMIT;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -97,7 +98,8 @@ impl ServerBehaviour {
         let half = r#"{"id": "msg_1", "content": [{"type": "te"#;
         let answer = match self {
             ServerBehaviour::Down | ServerBehaviour::Nothing => return,
-            ServerBehaviour::Silent => return thread::sleep(Duration::from_secs(60)),
+            // The client closes the connection.
+            ServerBehaviour::Silent => return drop(stream.read(&mut [0])),
             ServerBehaviour::Failing => {
                 whole("500 Internal Server Error", "application/json", r#"{"error": {"message": "it broke"}}"#)
             }
@@ -376,7 +378,7 @@ fn a_stream_that_goes_wrong_is_told_in_a_sentence_and_closed() {
             let again = matches!(server, StreamBehaviour::Error);
             assert_eq!(outcome.out.contains("(tried 2 times)"), again, "{place}");
             for _ in 0..=usize::from(again) {
-                assert!(closed.recv_timeout(Duration::from_secs(30)).is_ok(), "it is still open: {place}");
+                assert!(closed.recv_timeout(LIMIT).is_ok(), "it is still open: {place}");
             }
         }
     }

@@ -52,7 +52,7 @@ const FORBIDDEN: [&str; 13] =
     ["As", "How", "Nobody", "Of", "That", "The same", "Those", "What", "Where", "Which", "Who", "Whoever", "Whose"];
 
 /// Returns the Rust files below a folder, build output left out.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -1,16 +1,13 @@
 //! Loops that outlive their process, however that ends.
 
 use crate::harn::{Outcome, harn, scratch};
+use crate::wait::{LIMIT, until};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
-
-/// The timeout of a wait.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// The first argument says where the state is. A first process works until it is killed; the next goes on.
 const SCRIPT: &str = r#"
@@ -119,11 +116,7 @@ fn path(path: &Path) -> &str {
 /// Waits until the state file contains a word: the hook prints its line before the state is
 /// written.
 fn until_written(state: &Path, word: &str) {
-    let start = std::time::Instant::now();
-    while !fs::read_to_string(state).is_ok_and(|text| text.contains(word)) {
-        assert!(start.elapsed() < LIMIT, "the state was not written");
-        thread::sleep(Duration::from_millis(2));
-    }
+    until("the state is written", || fs::read_to_string(state).is_ok_and(|text| text.contains(word)));
 }
 
 #[test]

@@ -38,12 +38,22 @@ const PHRASES: &[(&str, &str)] = &[
 /// Texts that may contain one of the phrases: the file, a part of the text, and the reason.
 const ALLOWED: &[(&str, &str, &str)] = &[("CONTRIBUTING.md", "", "its glossary quotes the phrases")];
 
+/// Returns where the tests at the end of a Rust file begin.
+pub(crate) fn tests_at_end(source: &str) -> Option<usize> {
+    source.find("#[cfg(test)]\nmod ").filter(|at| source[*at..].lines().nth(1).unwrap_or("").ends_with('{'))
+}
+
 /// The string literals of a Rust file up to the tests at its end, with the number of the line where each begins.
 fn literals(source: &str) -> Vec<(usize, String)> {
-    let end = source.find("#[cfg(test)]\nmod ").filter(|at| source[*at..].lines().nth(1).unwrap_or("").ends_with('{'));
-    let text: Vec<char> = source[..end.unwrap_or(source.len())].chars().collect();
+    parts(&source[..tests_at_end(source).unwrap_or(source.len())]).1
+}
+
+/// Returns the code of a Rust file without its comments and literals, line by line, and the string literals with the number of
+/// the line where each begins.
+pub(crate) fn parts(source: &str) -> (String, Vec<(usize, String)>) {
+    let text: Vec<char> = source.chars().collect();
     let starts = |at: usize, part: &str| part.chars().enumerate().all(|(i, c)| text.get(at + i) == Some(&c));
-    let (mut found, mut at, mut line) = (Vec::new(), 0, 1);
+    let (mut code, mut found, mut at, mut line) = (String::new(), Vec::new(), 0, 1);
     while at < text.len() {
         let begins_word = at == 0 || !(text[at - 1].is_alphanumeric() || text[at - 1] == '_');
         let hashes = text[at..].iter().skip(1).take_while(|c| **c == '#').count();
@@ -81,11 +91,15 @@ fn literals(source: &str) -> Vec<(usize, String)> {
             at += 2 + escaped;
             at += text[at..].iter().take_while(|c| **c != '\'').count() + 1;
         } else {
+            code.push(text[at]);
             line += usize::from(text[at] == '\n');
             at += 1;
+            continue;
         }
+        // The code keeps the lines of the literals.
+        code.extend(std::iter::repeat_n('\n', line - 1 - code.matches('\n').count()));
     }
-    found
+    (code, found)
 }
 
 /// The paragraphs, list items, headings and table cells of a page without its blocks and spans of code, with the number of the

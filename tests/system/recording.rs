@@ -2,6 +2,7 @@
 //! be.
 
 use crate::harn::{Outcome, harn_with_input, root, scratch, trust};
+use crate::wait::{LIMIT, until};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
 
 const KEY: &str = "sk-a-key-that-nobody-may-see";
 
@@ -301,7 +301,7 @@ impl CompletionServer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let asked = Arc::new(AtomicUsize::new(0));
-        let here = Arc::new((Mutex::new(0_usize), Condvar::new()));
+        let here = Arc::new((Mutex::new(Requests::default()), Condvar::new()));
         let count = asked.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -327,7 +327,14 @@ impl CompletionServer {
     }
 }
 
-fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex<usize>, Condvar)) {
+/// The requests of a server so far.
+#[derive(Default)]
+struct Requests {
+    arrived: usize,
+    answered: usize,
+}
+
+fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex<Requests>, Condvar)) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut length = 0;
@@ -347,21 +354,21 @@ fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex
         if reader.read_exact(&mut body).is_err() {
             return;
         }
+        let (requests, changed) = here;
+        let mut present = requests.lock().unwrap();
         let number = asked.fetch_add(1, Ordering::SeqCst);
-        let (count, arrived) = here;
-        let mut present = count.lock().unwrap();
-        *present += 1;
-        arrived.notify_all();
-        // A lone request waits for the others of its round.
-        let round = (*present).div_ceil(together) * together;
-        while *present < round {
-            let (guard, waited) = arrived.wait_timeout(present, Duration::from_secs(60)).unwrap();
+        present.arrived += 1;
+        changed.notify_all();
+        // A lone request waits for the others of its round, whose answers do not come in the order of the questions.
+        let round = number / together * together..(number / together + 1) * together;
+        let key = |number: usize| (7 * number % 23, number);
+        let place = round.start + round.clone().filter(|other| key(*other) < key(number)).count();
+        while present.arrived < round.end || present.answered < place {
+            let (guard, waited) = changed.wait_timeout(present, LIMIT).unwrap();
             assert!(!waited.timed_out(), "the others never came");
             present = guard;
         }
         drop(present);
-        // The later ones first, so that answers do not come in the order of the questions.
-        thread::sleep(Duration::from_millis((7 * number as u64) % 23));
         let body = format!(
             r#"{{"id": "x", "object": "chat.completion", "model": "m", "choices": [{{"index": 0, "finish_reason": "stop",
             "message": {{"role": "assistant", "content": "answer {number}"}}}}], "usage": {{"prompt_tokens": {number}, "completion_tokens": 1}}}}"#
@@ -371,7 +378,10 @@ fn serve(stream: &TcpStream, together: usize, asked: &AtomicUsize, here: &(Mutex
             body.len()
         );
         let mut stream = stream;
-        if stream.write_all(answer.as_bytes()).is_err() {
+        let written = stream.write_all(answer.as_bytes());
+        requests.lock().unwrap().answered += 1;
+        changed.notify_all();
+        if written.is_err() {
             return;
         }
     }
@@ -430,9 +440,7 @@ fn a_run_that_is_killed_loses_only_the_call_in_flight() {
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("answer "), "{line}");
-    while server.asked.load(Ordering::SeqCst) < 3 {
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the third request", || server.asked.load(Ordering::SeqCst) >= 3);
     child.kill().unwrap();
     child.wait().unwrap();
     let again = replay(&tape, &script, &[]);

@@ -3,8 +3,6 @@
 use crate::harn::{Outcome, harn_in, harn_with_input, root, scratch};
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
 fn session(input: &str) -> Outcome {
     harn_with_input(&["repl", "--rhai", "--seed", "1"], input.as_bytes(), &[])
@@ -117,7 +115,6 @@ fn a_signal_ends_a_piece_and_not_the_session() {
     let mut waiting = [0; 11];
     std::io::Read::read_exact(&mut output, &mut waiting).unwrap();
     assert_eq!(&waiting, b"42\nwaiting\n");
-    thread::sleep(Duration::from_millis(20));
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     input.write_all(b"kept + 2\n").unwrap();
     drop(input);

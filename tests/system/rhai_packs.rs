@@ -11,13 +11,9 @@
 use crate::harn::{Outcome, harn, root, scratch, trust};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// The loop that runs beside each pack.
 const BESIDE: &str = "tests/rhai/packs/beside.harn";
-
-/// Far more than a run takes, however busy the machine is: the budget of one evaluation is 50 ms.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn packs() -> Vec<PathBuf> {
     let folder = root().join("tests/rhai/packs");
@@ -65,11 +61,8 @@ fn a_hostile_pack_changes_nothing_but_what_is_reported_of_it() {
     assert!(without.out.contains("from the other provider"), "{}", without.out);
     let mut wrong = Vec::new();
     for pack in packs() {
-        let began = Instant::now();
         let with = beside(&["--provider", pack.to_str().unwrap()]);
         wrong.extend(misbehaviour(&pack, &with, &without, false));
-        let took = began.elapsed();
-        assert!(took < TIMEOUT, "{} took {took:?}", pack.display());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -1,6 +1,7 @@
 //! The command on a terminal: pages in a pager, and lines that are typed ahead.
 
-use crate::harn::{LIMIT, environment, scratch};
+use crate::harn::{environment, scratch};
+use crate::wait::LIMIT;
 use nix::pty::{Winsize, openpty};
 use std::fs::{self, File};
 use std::io::{Read, Write};

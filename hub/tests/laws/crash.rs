@@ -9,6 +9,7 @@ use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
 use runtime::event_log::{LogError, SqliteOptions};
 
 use crate::common::{PublishExt, message, published, status};
+use crate::tokio_wait::until;
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("harn-hub-{name}-{}", std::process::id()));
@@ -101,11 +102,7 @@ async fn a_hub_refuses_commands_while_its_store_is_not_in_its_place() {
     }
     assert!(hub.availability().is_err() && hub.failure().is_none());
     std::fs::rename(&away, &path).unwrap();
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while hub.availability().is_err() {
-        assert!(std::time::Instant::now() < until, "the hub stays unavailable");
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    until("the hub is available", || hub.availability().is_ok()).await;
     hub.execute(&operator, publish("w")).await.unwrap();
     // The command that was being stored is stored, and the refused one is not.
     drop(hub);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures_util::FutureExt as _;
 
 use hub::broker::change::ChangeBatch;
 use hub::broker::{
@@ -20,6 +21,7 @@ use hub::{
 use tokio::sync::oneshot;
 
 use crate::common::{PublishExt, START, message, status};
+use crate::tokio_wait::{LIMIT, find, others_wait};
 
 struct Served {
     hub: Hub,
@@ -261,7 +263,8 @@ async fn a_cursor_of_another_hub_is_an_error() {
     let (ahead, behind) = (stored(), stored());
     for hub in [&ahead, &behind] {
         let command = Command::Register(Register { agent_id: "v".to_owned(), ..Register::default() });
-        tokio::time::timeout(Duration::from_millis(10), hub.run(command)).await.unwrap_err();
+        // It is never confirmed.
+        assert!(hub.run(command).now_or_never().is_none());
     }
     // It is not stored yet, so it is no part of the cursor.
     let cursor = ahead.subscribe("v", messages()).cursor();
@@ -290,13 +293,13 @@ async fn a_claim_with_an_estimate_waits_beside_a_task_that_it_cannot_finish() {
     assert_eq!(none, None);
     let wait = Some(Duration::from_secs(30));
     let worker = tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim, wait).await.unwrap() });
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    others_wait().await;
     served.publish(message("t", "boss", "").with("queue", "q")).await;
-    let claimed = tokio::time::timeout(Duration::from_secs(20), worker).await.unwrap().unwrap();
+    let claimed = tokio::time::timeout(LIMIT, worker).await.unwrap().unwrap();
     assert_eq!(claimed.unwrap().task.id, "t");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_hub_that_drains_leases_nothing_and_lets_workers_finish() {
     let served = Arc::new(Served::new(BrokerOptions::default()));
     served.publish(message("held", "boss", "").with("queue", "q")).await;
@@ -307,9 +310,12 @@ async fn a_hub_that_drains_leases_nothing_and_lets_workers_finish() {
         let (hub, claim) = (hub.clone(), claim("idle"));
         async move { hub.claim_within(&Caller::Operator, claim, Some(Duration::from_secs(30))).await }
     });
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    others_wait().await;
     hub.drain();
-    let refused = tokio::time::timeout(Duration::from_millis(900), waiting).await.expect("it is woken").unwrap();
+    // The clock of this test stands still while a task can run.
+    let begun = tokio::time::Instant::now();
+    let refused = waiting.await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO, "it was not woken");
     assert_eq!(refused.unwrap_err().kind, ErrorKind::Unavailable);
     served.publish(message("next", "boss", "").with("queue", "q")).await;
     let error = served.run(Command::Claim(claim("q"))).await.unwrap_err();
@@ -468,7 +474,7 @@ async fn an_agent_that_the_hub_does_not_know_is_refused() {
     let waiting = tokio::spawn(async move { hub.claim_within(&Caller::Operator, claim(""), wait).await });
     tokio::task::yield_now().await;
     served.run(Command::Unregister { agent_id: "w".to_owned() }).await.unwrap();
-    refused(tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap().unwrap().map(|_| ()));
+    refused(tokio::time::timeout(LIMIT, waiting).await.unwrap().unwrap().map(|_| ()));
 }
 
 #[tokio::test]
@@ -487,7 +493,7 @@ async fn a_queue_with_the_name_of_an_agent_is_not_its_inbox() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_claim_waits_for_a_task() {
     let served = Arc::new(Served::new(BrokerOptions::default()));
     let claim = Claim { agent_id: "w".to_owned(), queue: "q".to_owned(), ..Claim::default() };
@@ -497,11 +503,12 @@ async fn a_claim_waits_for_a_task() {
     let worker = tokio::spawn(async move {
         hub.claim_within(&Caller::Operator, claim, Some(Duration::from_secs(30))).await.unwrap()
     });
-    tokio::time::sleep(Duration::from_millis(20)).await;
-    let start = std::time::Instant::now();
+    others_wait().await;
+    // The clock of this test stands still while a task can run.
+    let begun = tokio::time::Instant::now();
     served.publish(message("t", "boss", "").with("queue", "q")).await;
     assert_eq!(worker.await.unwrap().unwrap().task.id, "t");
-    assert!(start.elapsed() < Duration::from_millis(900), "it was not woken");
+    assert_eq!(begun.elapsed(), Duration::ZERO, "it was not woken");
 }
 
 #[tokio::test]
@@ -545,7 +552,7 @@ async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
     for state in [TaskState::Working, TaskState::InputRequired] {
         hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "t", state, None))).await.unwrap();
     }
-    let (task, is_settled) = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    let (task, is_settled) = tokio::time::timeout(LIMIT, waiting).await.unwrap().unwrap().unwrap();
     assert!(is_settled);
     assert_eq!(task.status.unwrap().state(), TaskState::InputRequired);
     // Once it is answered, it does not wait for its requester any more, although its state is the same.
@@ -562,7 +569,7 @@ async fn a_caller_that_waits_for_a_task_gets_it_when_it_is_over() {
     for state in [TaskState::Working, TaskState::AuthRequired] {
         hub.execute(&Caller::Operator, Command::UpdateStatus(status("w", "t", state, None))).await.unwrap();
     }
-    let (task, is_settled) = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap().unwrap();
+    let (task, is_settled) = tokio::time::timeout(LIMIT, waiting).await.unwrap().unwrap().unwrap();
     assert_eq!((task.status.unwrap().state(), is_settled), (TaskState::AuthRequired, true));
     // The same answer again is not one to the next question.
     hub.execute(&Caller::Operator, answer).await.unwrap();
@@ -604,18 +611,14 @@ async fn leases_end_without_any_command() {
         let claimed = hub.claim_within(&Caller::Operator, claim.clone(), Some(Duration::from_secs(20))).await.unwrap();
         assert_eq!(claimed.unwrap().attempt, attempt);
     }
-    let mut state = TaskState::Submitted;
-    for _ in 0..500 {
-        state = hub.task("t", 0).await.unwrap().status.unwrap().state();
-        if state == TaskState::Failed {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    assert_eq!(state, TaskState::Failed);
+    find("a task that failed", async || {
+        let state = hub.task("t", 0).await.unwrap().status.unwrap().state();
+        if state == TaskState::Failed { Ok(()) } else { Err(format!("{state:?}")) }
+    })
+    .await;
     hub.close();
     drop(hub);
-    tokio::time::timeout(Duration::from_secs(20), timers).await.unwrap().unwrap();
+    tokio::time::timeout(LIMIT, timers).await.unwrap().unwrap();
 }
 
 /// A store whose writes are confirmed when the test says so.
@@ -676,11 +679,12 @@ async fn an_event_is_delivered_only_once_it_is_stored() {
     let reader = tokio::spawn({
         let hub = served.hub.clone();
         async move {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            others_wait().await;
             hub.task("t", 0).await.map(|task| task.id)
         }
     });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    others_wait().await;
+    others_wait().await;
     assert!(!publisher.is_finished() && !reader.is_finished());
     assert_eq!(drain(&mut subscription), [""; 0]);
     // A subscription that opens now must not see it twice.
@@ -703,7 +707,7 @@ async fn a_failed_store_fails_every_command_and_ends_subscriptions() {
         let served = served.clone();
         async move { served.run(Command::Publish(message("t", "boss", "w"))).await }
     });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    others_wait().await;
     store.confirm(&Err(StoreError::Incomplete));
     let error = publisher.await.unwrap().unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unavailable);

@@ -12,3 +12,5 @@ mod patterns;
 mod refused;
 mod refused_wire;
 mod rows;
+#[path = "../../../tests/support/tokio_wait.rs"]
+mod tokio_wait;

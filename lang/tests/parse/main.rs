@@ -6,6 +6,9 @@ mod nodes;
 mod printer;
 mod soup;
 mod spec;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../../../tests/support/wait.rs"]
+mod wait;
 
 use lang::parse::{Parsed, parse};
 use lang::source::Source;

@@ -96,18 +96,13 @@ fn the_system_signals_a_change_wherever_the_folder_comes_from() {
     let (place, _) = WatchedFolder::new("signal", &["in"]);
     for round in 0..3 {
         place.write("in/a.txt", &format!("{round}"));
-        // A bounded wait for the signal; what it is good for is the look.
-        let limit = std::time::Instant::now() + std::time::Duration::from_secs(30);
-        let mut seen = Vec::new();
-        while seen.is_empty() {
-            assert!(std::time::Instant::now() < limit, "no signal in round {round}");
+        // The signal is good for the look.
+        let seen = crate::wait::find("a signal", || {
             let mut cx = Context::from_waker(Waker::noop());
-            if place.watch.signal().as_mut().poll(&mut cx).is_ready() {
-                seen = place.look();
-            } else {
-                std::thread::yield_now();
-            }
-        }
+            let is_signalled = place.watch.signal().as_mut().poll(&mut cx).is_ready();
+            let seen = if is_signalled { place.look() } else { Vec::new() };
+            if seen.is_empty() { Err(format!("round {round}")) } else { Ok(seen) }
+        });
         assert_eq!(seen.last().map(String::as_str), Some("in/a.txt created"), "{round}");
         fs::remove_dir_all(place.root.join("in")).unwrap();
         place.look();

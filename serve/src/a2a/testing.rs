@@ -1,7 +1,8 @@
 //! Gates for tests.
 
 use std::path::PathBuf;
-use std::time::Duration;
+
+use crate::tokio_wait::until;
 
 /// A folder through which a pipeline and its test wait for each other.
 pub(super) struct GateFolder(PathBuf);
@@ -21,9 +22,7 @@ impl GateFolder {
 
     /// Waits until the pipeline has written a file.
     pub(super) async fn has(&self, name: &str) {
-        while !self.0.join(name).exists() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        until(name, || self.0.join(name).exists()).await;
     }
 
     /// Lets the pipeline continue.

@@ -201,6 +201,6 @@ pub(crate) fn block_on_runtime<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         // A test that hangs fails with a message.
-        tokio::time::timeout(std::time::Duration::from_secs(60), work).await.expect("the test hangs")
+        tokio::time::timeout(2 * crate::tokio_wait::LIMIT, work).await.expect("the test hangs")
     })
 }

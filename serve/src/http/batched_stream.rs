@@ -256,6 +256,8 @@ mod tests {
 
     use super::super::write_timeout::WriteTimeout;
     use super::*;
+    use crate::tokio_wait::{LIMIT, find, others_wait};
+    use std::sync::atomic::AtomicUsize;
 
     /// Returns a connection whose switch is on, and its client.
     async fn connected(batch: &Arc<WriteBatch>) -> (BatchedStream, TcpStream) {
@@ -342,8 +344,7 @@ mod tests {
                 stream.write_all(&[b'x'; 1_000]).await?;
             }
         };
-        let failed: io::Result<()> =
-            tokio::time::timeout(std::time::Duration::from_secs(10), fails).await.expect("it is given up");
+        let failed: io::Result<()> = tokio::time::timeout(LIMIT, fails).await.expect("it is given up");
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
@@ -352,15 +353,25 @@ mod tests {
         const COUNT: usize = 20_000;
         let (mut stream, mut client) = connected(&Arc::default()).await;
         let piece = |number: usize| [u8::try_from(number % 251).unwrap(); 1_000];
+        let (mut looks, written) = (0, Arc::new(AtomicUsize::new(0)));
+        let count = written.clone();
         let writes = tokio::spawn(async move {
             for number in 0..COUNT {
                 stream.write_all(&piece(number)).await.unwrap();
                 assert!(lock(&stream.writes).pending.len() <= MAX_PENDING);
+                count.store(number, Ordering::Relaxed);
                 // Lets the batch write.
                 tokio::task::yield_now().await;
             }
         });
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        find("a writer that waits", async || {
+            let before = written.load(Ordering::Relaxed);
+            others_wait().await;
+            let is_still = before > 0 && written.load(Ordering::Relaxed) == before;
+            looks = if is_still { looks + 1 } else { 0 };
+            if looks == 20 { Ok(()) } else { Err(before.to_string()) }
+        })
+        .await;
         assert!(!writes.is_finished(), "the client has read nothing");
         let mut read = [0; 1_000];
         for number in 0..COUNT {
@@ -380,6 +391,6 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(10), fails).await.expect("a write fails");
+        tokio::time::timeout(LIMIT, fails).await.expect("a write fails");
     }
 }

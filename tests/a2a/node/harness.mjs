@@ -19,7 +19,7 @@ export const EXTENSION = "urn:harn:ext:reminders:1";
 export const NOTIFICATIONS = "urn:harn:ext:reminders:1#notifications";
 const AGENTS = join(dirname(fileURLToPath(import.meta.url)), "../agents");
 const FOLDER = process.env.A2A_FOLDER;
-const LIMIT = 60_000;
+const LIMIT = 120_000;
 const AT_ONCE = 6;
 
 const cases = [];

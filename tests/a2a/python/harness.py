@@ -24,7 +24,7 @@ EXTENSION = "urn:harn:ext:reminders:1"
 NOTIFICATIONS = "urn:harn:ext:reminders:1#notifications"
 # What the server writes into a stream that is quiet.
 COMMENT = b": still at work\n\n"
-LIMIT = 60
+LIMIT = 120
 AT_ONCE = 6
 CASES = []
 

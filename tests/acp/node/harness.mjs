@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 export const acp = await import(pathToFileURL(join(process.env.ACP_SDK, "dist/v1/stable/acp.js")));
 const AGENTS = join(dirname(fileURLToPath(import.meta.url)), "../agents");
 export const SEAMS = JSON.parse(readFileSync(join(AGENTS, "../seams.json")));
-const LIMIT = 90_000;
+const LIMIT = 120_000;
 const AT_ONCE = 4;
 
 const cases = [];

@@ -20,7 +20,7 @@ HARN = os.environ["HARN"]
 AGENTS = Path(__file__).parent.parent / "agents"
 FOLDER = Path(os.environ["ACP_FOLDER"])
 SEAMS = json.loads((AGENTS.parent / "seams.json").read_text())
-LIMIT = 90
+LIMIT = 120
 AT_ONCE = 4
 
 CASES = []

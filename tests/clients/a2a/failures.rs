@@ -74,7 +74,8 @@ fn the_worker_of_the_guide_fails_where_its_model_cannot_be_reached() {
 
 #[test]
 fn a_task_with_a_value_beyond_reason_ends_alone() {
-    let server = ServerCommand::agent("large.harn", "large").with(&["--timeout", "2s", "--max-memory", "256m"]).spawn();
+    let server =
+        ServerCommand::agent("large.harn", "large-values").with(&["--timeout", "2s", "--max-memory", "256m"]).spawn();
     for (text, expected) in [
         ("returns", "FAILED"),
         ("prints", "FAILED"),

@@ -1,11 +1,10 @@
 //! Tasks over two processes: the first is killed, the second tells what has become of them.
 
-use super::server::{LIMIT, Server, ServerCommand, message};
+use super::server::{Server, ServerCommand, message};
 use crate::harn::{harn, root, scratch};
+use crate::wait::find;
 use serde_json::{Value, json};
 use std::fs;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// Returns the start options that serve `kept.harn`, with `@resumable` or without.
 fn kept(test: &str, resumable: bool) -> ServerCommand {
@@ -36,15 +35,10 @@ fn hold(server: &Server, more: &Value) -> Value {
 }
 
 fn until(server: &Server, asked: &Value, wanted: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
+    find("the state of a task", || {
         let now = task(server, asked);
-        if wanted(&now) {
-            return now;
-        }
-        assert!(began.elapsed() < LIMIT, "{now}");
-        sleep(Duration::from_millis(5));
-    }
+        if wanted(&now) { Ok(now) } else { Err(now.to_string()) }
+    })
 }
 
 fn settled(server: &Server, task: &Value) -> Value {

@@ -3,12 +3,10 @@
 use super::http::Connection;
 use super::server::{ServerCommand, message};
 use crate::harn::{root, scratch};
+use crate::wait::ended;
 use serde_json::{Value, json};
+use std::io::Read as _;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
-
-/// Two seconds for what runs to clean up, and what a crowded machine needs beside.
-const GRACE: Duration = Duration::from_secs(15);
 
 #[test]
 fn a_signal_ends_it_with_streams_open() {
@@ -31,7 +29,6 @@ fn a_signal_ends_it_with_streams_open() {
         }
         let ended = server.ended_by(signal);
         assert_eq!(ended.code, Some(code), "{}", ended.said);
-        assert!(ended.took < GRACE, "{:?}", ended.took);
         // Each stream ends, so that no client waits forever.
         for (connection, pending) in streams {
             let status = &last(connection, pending)["result"]["statusUpdate"]["status"];
@@ -90,11 +87,11 @@ fn what_cannot_be_served_is_refused_before_anything_listens() {
     ];
     for (args, word) in rows {
         let start = ServerCommand::agent("desk.harn", "refused-start").with(args);
-        let began = Instant::now();
-        let output = start.command().stdin(Stdio::null()).output().unwrap();
-        let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(began.elapsed() < GRACE);
-        assert!(output.status.code().is_some_and(|code| code != 0 && code < 128), "{args:?}: {err}");
+        let mut child = start.command().stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let code = ended(&mut child, |_| ());
+        let mut err = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert!(code.is_some_and(|code| code != 0 && code < 128), "{args:?}: {err}");
         assert!(err.contains(word) && !err.contains("panicked"), "{args:?}: {err}");
     }
 }
@@ -150,19 +147,13 @@ fn a_task_that_never_waits_leaves_its_worker_to_the_others_and_can_be_cancelled(
         let server = ServerCommand::file(script, &format!("spins-{number}")).with(&["--workers", "1"]).spawn();
         let spin = json!({"message": message("spin"), "configuration": {"returnImmediately": true}});
         let spinning = server.result("SendMessage", spin)["task"].clone();
-        let mut slowest = Duration::ZERO;
+        // A worker that is not shared would never answer.
         for _ in 0..5 {
-            let began = Instant::now();
             let task = server.result("SendMessage", json!({"message": message("hello")}));
-            slowest = slowest.max(began.elapsed());
             assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{number}: {task}");
         }
-        // A worker that is not shared would never answer.
-        assert!(slowest < GRACE, "{number}: {slowest:?}");
-        let began = Instant::now();
         let cancelled = server.result("CancelTask", json!({"id": spinning["id"]}));
         assert_eq!(cancelled["status"]["state"], "TASK_STATE_CANCELED", "{number}: {cancelled}");
-        assert!(began.elapsed() < GRACE, "{number}: {:?}", began.elapsed());
         server.end();
     }
 }

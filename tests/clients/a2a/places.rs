@@ -2,19 +2,9 @@
 //! accepted once a place is free.
 
 use super::http::{Connection, Request};
-use super::server::{LIMIT, Server, ServerCommand, message};
+use super::server::{Server, ServerCommand, message};
+use crate::wait::until;
 use serde_json::{Value, json};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// Asks again until this is so.
-fn until(mut is_so: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(began.elapsed() < LIMIT, "it never comes");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// A task that works until a file is there.
 fn waiting(start: &ServerCommand) -> Value {
@@ -51,7 +41,7 @@ fn a_connection_too_many_is_told_to_come_again_and_finds_a_place_that_is_free() 
     held.pop();
     // The operating system may reset a connection that was refused while its request was still
     // arriving; then there is no answer.
-    until(|| {
+    until("a place is free", || {
         let mut again = server.connect();
         again.try_send(&ask.bytes()) && again.try_answer().is_some_and(|answer| answer.status == 200)
     });
@@ -97,7 +87,7 @@ fn a_stream_too_many_is_refused_in_each_version_and_begins_no_task() {
     // Requests that are not streams need no such place.
     server.still_answers();
     drop(second);
-    until(|| begun(&server, &subscribe).is_ok());
+    until("the server follows no more", || begun(&server, &subscribe).is_ok());
     std::fs::write(start.folder().join("waiting.go"), "").unwrap();
     server.end();
 }

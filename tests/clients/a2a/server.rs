@@ -4,6 +4,8 @@
 use super::http::{Connection, HttpResponse, Request};
 use super::wire;
 use crate::harn::{root, scratch};
+pub(super) use crate::wait::LIMIT;
+use crate::wait::find;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -12,10 +14,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
-
-/// The timeout of a wait.
-pub(super) const LIMIT: Duration = Duration::from_secs(100);
 
 /// The start options of `harn serve a2a`.
 pub(super) struct ServerCommand {
@@ -125,25 +123,22 @@ pub(super) struct ServerExit {
     pub(super) code: Option<i32>,
     /// The text on standard error.
     pub(super) said: String,
-    /// The time from the signal to the end.
-    pub(super) took: Duration,
 }
 
 impl Server {
     /// The address that it says it listens at.
     fn announced(&mut self) -> String {
-        let began = Instant::now();
-        loop {
+        find("the address of the server", || {
+            let is_over = self.child.try_wait().unwrap().is_some();
             let said = self.said();
             if let Some((_, rest)) = said.split_once("http://")
                 && let Some(end) = rest.find(|end: char| !end.is_ascii_digit() && end != '.' && end != ':')
             {
-                return rest[..end].to_owned();
+                return Ok(rest[..end].to_owned());
             }
-            let is_over = self.child.try_wait().unwrap().is_some();
-            assert!(!is_over && began.elapsed() < LIMIT, "it does not listen: {said}");
-            thread::sleep(Duration::from_millis(2));
-        }
+            assert!(!is_over, "it does not listen: {said}");
+            Err(said)
+        })
     }
 
     /// Returns the text on standard error.
@@ -153,11 +148,10 @@ impl Server {
 
     /// Waits until all that it has said is as `wanted`: what it logs is read on a thread of its own.
     pub(super) fn says(&self, wanted: impl Fn(&str) -> bool) {
-        let began = Instant::now();
-        while !wanted(&self.said()) {
-            assert!(began.elapsed() < LIMIT, "it has not said it: {}", self.said());
-            thread::sleep(Duration::from_millis(2));
-        }
+        find("a text on standard error", || {
+            let said = self.said();
+            if wanted(&said) { Ok(()) } else { Err(said) }
+        });
     }
 
     /// The process.
@@ -241,21 +235,15 @@ impl Server {
 
     /// Waits until it has ended.
     pub(super) fn ended(mut self) -> ServerExit {
-        let began = Instant::now();
-        let code = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status.code();
-            }
-            assert!(began.elapsed() < LIMIT, "it does not end: {}", self.said());
-            thread::sleep(Duration::from_millis(2));
-        };
-        let took = began.elapsed();
+        let code = find("the end of the server", || {
+            self.child.try_wait().unwrap().map(|status| status.code()).ok_or_else(|| self.said())
+        });
         for reader in self.readers.drain(..) {
             reader.join().unwrap();
         }
         self.over = true;
         self.check();
-        ServerExit { code, said: self.said(), took }
+        ServerExit { code, said: self.said() }
     }
 
     /// Ends it; it must do so in good order.

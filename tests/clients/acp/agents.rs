@@ -1,11 +1,11 @@
 //! The agents of `examples/acp`, as an editor sees them.
 
-use super::client::{Client, LIMIT};
+use super::client::Client;
 use super::start::AgentCommand;
 use crate::harn::{harn_with_input, root};
+use crate::wait::find;
 use serde_json::{Value, json};
 use std::fs;
-use std::time::Instant;
 
 const AGENTS: [&str; 2] = ["coding_agent", "watching_agent"];
 
@@ -89,15 +89,13 @@ fn the_watching_agent_is_reminded_of_what_changes_between_two_prompts() {
     client.prompted(&session, "What is it?");
     assert_eq!(said(&client, 0), "Changed meanwhile: .");
     fs::write(project.join("news.txt"), "New.").unwrap();
-    let began = Instant::now();
-    let mut from = client.frames.len();
-    client.prompted(&session, "What is new?");
     // The operating system reports the change with some delay.
-    while said(&client, from) != "Changed meanwhile: news.txt." {
-        assert!(began.elapsed() < LIMIT, "{}", said(&client, from));
-        from = client.frames.len();
-        client.prompted(&session, "And now?");
-    }
+    find("the change", || {
+        let from = client.frames.len();
+        client.prompted(&session, "What is new?");
+        let said = said(&client, from);
+        if said == "Changed meanwhile: news.txt." { Ok(()) } else { Err(said) }
+    });
     // The agent's workspace is a reminder too.
     client.until("the reminder of what changed", |frame| {
         let update = &frame["params"]["update"];

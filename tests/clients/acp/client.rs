@@ -2,6 +2,7 @@
 //! protocol: a line that is none, a frame that the schemas refuse or a panic on standard error fails the test.
 
 use super::schema::protocol;
+use crate::wait::{LIMIT, ended, find};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -12,9 +13,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-
-/// The timeout of a wait.
-pub(super) const LIMIT: Duration = Duration::from_secs(100);
 
 /// Lines as they come, until there are no more, and the folder of their thread in `/proc`.
 fn lines(stdout: ChildStdout) -> (Receiver<Vec<u8>>, PathBuf) {
@@ -88,8 +86,6 @@ pub(super) struct AgentExit {
     pub(super) frames: Vec<Value>,
     /// Standard error.
     pub(super) err: String,
-    /// The time from the end of its input to its exit.
-    pub(super) took: Duration,
 }
 
 impl Client {
@@ -277,11 +273,8 @@ impl Client {
 
     /// Whether a file of this name has come into the folder; waits for it.
     pub(super) fn arrived(&self, gate: &str) {
-        let (start, path) = (Instant::now(), self.folder.join(format!("{gate}.here")));
-        while !path.exists() {
-            assert!(start.elapsed() < LIMIT, "the script did not come to {gate}; {}", self.told());
-            thread::sleep(Duration::from_millis(2));
-        }
+        let path = self.folder.join(format!("{gate}.here"));
+        find(gate, || if path.exists() { Ok(()) } else { Err(self.told()) });
     }
 
     /// Lets the script go on from there.
@@ -306,18 +299,20 @@ impl Client {
         on_the_way.chain(self.reader.clone()).chain([this_thread()]).map(|thread| unscheduled(&thread)).sum()
     }
 
+    /// Checks whether no thread of the process runs or is ready to run.
+    pub(super) fn is_asleep(&self) -> bool {
+        let threads = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let stats = threads.filter_map(|thread| fs::read_to_string(thread.unwrap().path().join("stat")).ok());
+        stats.into_iter().all(|stat| stat.contains(") S "))
+    }
+
     /// Waits until a line on standard error has this text, and returns the rest of the line after it.
     pub(super) fn said(&self, text: &str) -> String {
-        let began = Instant::now();
-        loop {
+        find(text, || {
             let err = self.err.lock().unwrap().clone();
             let found = err.split_once(text).and_then(|(_, rest)| rest.split_once('\n'));
-            if let Some((rest, _)) = found {
-                return rest.to_owned();
-            }
-            assert!(began.elapsed() < LIMIT, "it has not said {text}: {err}");
-            thread::sleep(Duration::from_millis(2));
-        }
+            found.map(|(rest, _)| rest.to_owned()).ok_or(err)
+        })
     }
 
     /// Sends the process a signal.
@@ -397,21 +392,14 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) => panic!("the process did not end; {}", self.told()),
             }
         }
-        let code = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status.code();
-            }
-            assert!(start.elapsed() < LIMIT, "the process did not end; {}", self.told());
-            thread::sleep(Duration::from_millis(2));
-        };
-        let took = start.elapsed();
+        let code = ended(&mut self.child, |_| ());
         self.over = true;
         if let Some(errors) = self.errors.take() {
             errors.join().unwrap();
         }
         let err = self.err.lock().unwrap().clone();
         assert!(!err.contains("panicked"), "{err}");
-        AgentExit { code, frames: self.frames.clone(), err, took }
+        AgentExit { code, frames: self.frames.clone(), err }
     }
 
     /// Returns the last frames and standard error, for a failure message.

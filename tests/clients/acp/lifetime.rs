@@ -3,9 +3,9 @@
 use super::client::Client;
 use super::start::AgentCommand;
 use crate::harn::harn;
+use crate::wait::{find, until};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// A handler that cleans up when it is cancelled.
 const TIDY: &str = r#"
@@ -58,7 +58,6 @@ fn the_end_of_the_input_ends_an_idle_process() {
         client.prompted(&session, "Look.");
         let ended = client.end();
         assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
-        println!("ended after {:?}", ended.took);
     }
 }
 
@@ -70,7 +69,6 @@ fn the_end_of_the_input_cancels_what_runs() {
     client.prompt(&session, "Wait.");
     client.arrived("in-tool");
     let ended = client.end();
-    println!("ended after {:?}", ended.took);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(std::fs::read_to_string(start.folder().join("tidy.txt")).unwrap(), "tidied up");
     let answer = ended.frames.iter().find(|frame| frame["result"]["stopReason"].is_string());
@@ -179,23 +177,13 @@ pipeline default(task) {
     let mut client = start.initialized();
     let session = client.session();
     client.prompt(&session, "Run it.");
-    let began = Instant::now();
-    let within = |what: &str| assert!(began.elapsed() < Duration::from_secs(30), "{what}");
-    let pid = loop {
-        match std::fs::read_to_string(start.folder().join("pid")) {
-            Ok(pid) => break pid.trim().to_owned(),
-            Err(_) => within("the program begins"),
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    };
-    let stat = format!("/proc/{pid}/stat");
+    let pid =
+        find("the program", || std::fs::read_to_string(start.folder().join("pid")).map_err(|error| error.to_string()));
+    let stat = format!("/proc/{}/stat", pid.trim());
     // A process that its parent has not waited for is a zombie.
     let is_over = || std::fs::read_to_string(&stat).map_or(true, |stat| stat.contains(") Z "));
     assert!(!is_over());
     client.signal("KILL");
     assert_eq!(client.ended().code, None);
-    while !is_over() {
-        within("the program ends");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the program ends", is_over);
 }

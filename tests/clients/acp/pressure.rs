@@ -1,12 +1,13 @@
 //! Load beyond the limits: floods, and clients that do not read.
 
+use super::client::Client;
 use super::start::AgentCommand;
+use crate::wait::find;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
 /// The maximum growth of memory under a flood beyond an idle process, in bytes.
 const ROOM: u64 = 96 << 20;
@@ -104,7 +105,7 @@ fn a_client_that_asks_and_never_reads_is_held_back() {
         }
         stdin
     });
-    let stuck = stands_still(&sent);
+    let stuck = stands_still(&client, || sent.load(Ordering::Relaxed));
     assert!(stuck < QUESTIONS, "all was read of a client that reads nothing");
     assert!(client.memory() < ROOM + (64 << 20), "{}", client.memory());
     // It reads after all: each question has its answer, in order.
@@ -155,27 +156,21 @@ fn a_session_that_talks_to_nobody_waits() {
             .and_then(|text| text.parse().ok())
             .unwrap_or(0usize)
     };
-    let counted = AtomicUsize::new(0);
-    let stuck = loop {
-        let turn = turns();
-        if turn > 0 && counted.swap(turn, Ordering::Relaxed) == turn {
-            break turn;
-        }
-        thread::sleep(Duration::from_millis(700));
-    };
+    let stuck = stands_still(&client, turns);
     assert!(stuck < 2000, "it talked on to nobody: {stuck} turns of 100 kB");
     assert!(client.memory() < ROOM + (96 << 20), "{}", client.memory());
     let ended = client.disconnect();
     assert_eq!(ended.code, Some(0), "{}", ended.err);
 }
 
-/// Waits until a count no longer changes, and returns it.
-fn stands_still(count: &AtomicUsize) -> usize {
-    loop {
-        let before = count.load(Ordering::Relaxed);
-        thread::sleep(Duration::from_millis(700));
-        if before > 0 && count.load(Ordering::Relaxed) == before {
-            return before;
-        }
-    }
+/// Waits until a count no longer changes while the agent does nothing, and returns the count.
+fn stands_still(client: &Client, count: impl Fn() -> usize) -> usize {
+    let (mut before, mut looks) = (0, 0);
+    find("a count that stands still", || {
+        let now = count();
+        looks = if now > 0 && now == before && client.is_asleep() { looks + 1 } else { 0 };
+        before = now;
+        // The agent also sleeps while its threads wake each other, or wait for the clock.
+        if looks == 50 { Ok(now) } else { Err(format!("{now}")) }
+    })
 }

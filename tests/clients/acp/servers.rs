@@ -2,6 +2,7 @@
 
 use super::start::AgentCommand;
 use crate::harn::root;
+use crate::mcp::require_python;
 use serde_json::json;
 
 /// Calls a tool of the servers that the client names.
@@ -16,6 +17,7 @@ pipeline default(task, context) {
 
 #[test]
 fn the_servers_of_the_client_are_known_to_the_script_and_their_tools_ask_for_permission() {
+    require_python();
     let mut client = AgentCommand::script(AGENT, "servers").initialized();
     let cwd = client.folder().to_str().unwrap().to_owned();
     let server = root().join("tests/mcp/hostile.py").display().to_string();
@@ -40,6 +42,7 @@ fn the_servers_of_the_client_are_known_to_the_script_and_their_tools_ask_for_per
 
 #[test]
 fn secrets_of_servers_are_not_stored_and_a_loaded_session_has_the_servers_of_its_client() {
+    require_python();
     let start = AgentCommand::script(AGENT, "servers-again").logged();
     let mut client = start.initialized();
     let cwd = client.folder().to_str().unwrap().to_owned();

@@ -2,19 +2,15 @@
 
 use crate::harn::scratch;
 use crate::packages::node;
+use crate::wait::{LIMIT, until};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 const PACKAGE: &str = "@copilotkit/aimock@1.43.0";
-
-/// The timeout of the server's first answer.
-const START: Duration = Duration::from_secs(30);
 
 /// A running server. It ends with the test.
 pub(super) struct MockServer {
@@ -49,17 +45,12 @@ impl MockServer {
             .spawn()
             .unwrap();
         let mut server = MockServer { child, port, log };
-        let start = Instant::now();
-        while start.elapsed() < START {
-            if server.child.try_wait().unwrap().is_some() {
-                return None;
-            }
-            if server.get("/__aimock/journal").is_some() {
-                return Some(server);
-            }
-            thread::sleep(Duration::from_millis(50));
-        }
-        None
+        let mut is_over = false;
+        until("aimock answers", || {
+            is_over = server.child.try_wait().unwrap().is_some();
+            is_over || server.get("/__aimock/journal").is_some()
+        });
+        (!is_over).then_some(server)
     }
 
     /// Every request that it received, oldest first.
@@ -72,7 +63,7 @@ impl MockServer {
     /// The body of an answer, if one came. HTTP/1.0, so that it comes in one piece.
     fn get(&self, path: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(10))).ok()?;
+        stream.set_read_timeout(Some(LIMIT)).ok()?;
         write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;

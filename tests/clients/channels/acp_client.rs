@@ -1,6 +1,7 @@
 //! Clients of ACP: an editor that joins through `harn attach`, and a program with a WebSocket.
 
 use super::daemon::{DaemonFolder, LIMIT, RunningDaemon};
+use crate::wait::ended;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::net::TcpStream;
@@ -40,8 +41,13 @@ pub(super) struct AcpClient {
 impl AcpClient {
     /// Starts an editor, which joins through `harn attach`.
     pub(super) fn editor(folder: &DaemonFolder, daemon: &RunningDaemon, secret: &str) -> AcpClient {
+        AcpClient::editor_waiting(folder, daemon, secret, "100s")
+    }
+
+    /// Starts an editor whose proxy waits so long for a daemon that is away.
+    pub(super) fn editor_waiting(folder: &DaemonFolder, daemon: &RunningDaemon, secret: &str, wait: &str) -> AcpClient {
         let mut command = folder.command();
-        command.args(["attach", &daemon.address, "--wait", "30s"]).env("HARN_CHANNEL_SECRET", secret);
+        command.args(["attach", &daemon.address, "--wait", wait]).env("HARN_CHANNEL_SECRET", secret);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (received, lines) = channel();
@@ -161,7 +167,7 @@ impl AcpClient {
 
     /// Waits until an editor's process ends, and returns its exit code and what it wrote to standard error.
     pub(super) fn ended(&mut self) -> (Option<i32>, String) {
-        let code = self.child.as_mut().unwrap().wait().unwrap().code();
+        let code = ended(self.child.as_mut().unwrap(), |_| ());
         self.reporting.take().unwrap().join().unwrap();
         (code, self.reported.lock().unwrap().clone())
     }

@@ -1,6 +1,8 @@
 //! A running daemon, its channels, and clients that read events.
 
 use crate::harn::{environment, root, scratch};
+pub(super) use crate::wait::LIMIT;
+use crate::wait::find;
 use runtime::event_log::{LogFile, Record, RecordFilter};
 use serde_json::{Value, json};
 use std::fs;
@@ -10,10 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
-
-/// The timeout of a wait.
-pub(super) const LIMIT: Duration = Duration::from_secs(60);
+use std::time::Duration;
 
 /// A folder with an event log, for daemons one after the other.
 pub(super) struct DaemonFolder {
@@ -118,27 +117,19 @@ impl DaemonFolder {
     /// Waits until there are at least `count` records of a kind, and returns all of them. A refusal is recorded after its
     /// response.
     pub(super) fn wait_for_records(&self, kind: &str, count: usize) -> Vec<Arc<Record>> {
-        let until = Instant::now() + LIMIT;
-        loop {
+        find(&format!("{count} records `{kind}`"), || {
             let found = self.records(kind);
-            if found.len() >= count {
-                return found;
-            }
-            assert!(Instant::now() < until, "only {} records `{kind}` of {count}", found.len());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            if found.len() >= count { Ok(found) } else { Err(format!("{} are there", found.len())) }
+        })
     }
 
     /// Waits until there is such a record.
     pub(super) fn wait_for(&self, kind: &str, is_meant: impl Fn(&Record) -> bool) -> Arc<Record> {
-        let until = Instant::now() + LIMIT;
-        loop {
-            if let Some(found) = self.records(kind).into_iter().find(|record| is_meant(record)) {
-                return found;
-            }
-            assert!(Instant::now() < until, "no such record `{kind}`");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        find(&format!("a record `{kind}`"), || {
+            let records = self.records(kind);
+            let found = records.iter().find(|record| is_meant(record)).cloned();
+            found.ok_or_else(|| format!("none of {} is meant", records.len()))
+        })
     }
 }
 

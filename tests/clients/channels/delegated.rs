@@ -1,10 +1,10 @@
 //! Tasks that a script of the daemon has given to a peer.
 
-use super::daemon::{DaemonFolder, LIMIT};
+use super::daemon::DaemonFolder;
 use crate::a2a::client::{agent, result, task};
+use crate::wait::until;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 const ARTIFACT: &str = r#", "artifacts": [{"artifactId": "r", "name": "report", "parts": [{"text": "All good."}]}]"#;
 
@@ -31,11 +31,7 @@ fn the_end_of_a_task_that_no_script_follows_is_noticed() {
     events.next_of("turn.completed");
     // The daemon asks again while the task has no news.
     let asked = || peer.calls().iter().filter(|call| call.method() == "GetTask").count();
-    let latest = Instant::now() + LIMIT;
-    while asked() < 2 {
-        assert!(Instant::now() < latest, "the daemon does not ask");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until("the daemon asks again", || asked() >= 2);
     is_done.store(true, Ordering::SeqCst);
     let completed = loop {
         let updated = events.next_of("channel.peer_task.updated");

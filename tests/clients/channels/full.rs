@@ -1,9 +1,9 @@
 //! A daemon whose log has no room, or is not in its place, refuses actions until it can be written again.
 
 use super::daemon::{ChannelClient, DaemonFolder, LIMIT};
+use crate::wait::until;
 use serde_json::json;
 use std::fs;
-use std::time::{Duration, Instant};
 
 /// Returns the status of `/readyz`.
 fn readiness(client: &ChannelClient) -> u16 {
@@ -15,11 +15,7 @@ fn message(client: &ChannelClient, session: &str, length: usize) -> u16 {
 }
 
 fn wait_until_ready(client: &ChannelClient) {
-    let until = Instant::now() + LIMIT;
-    while readiness(client) != 200 {
-        assert!(Instant::now() < until, "the daemon stays unready");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the daemon is ready", || readiness(client) == 200);
 }
 
 #[test]

@@ -221,11 +221,9 @@ fn a_script_that_does_not_read_is_cut_off_and_resumes_without_a_gap() {
             && record.payload.get("channel_id").as_str().is_some_and(|id| id.starts_with("script-"))
     };
     // Both connections of the script follow the session: one of them is not read.
-    let until = std::time::Instant::now() + super::daemon::LIMIT;
-    while sessions.folder.records("channel.event").iter().filter(|record| is_connected(record)).count() < 2 {
-        assert!(std::time::Instant::now() < until, "the script has not connected");
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    crate::wait::until("both connections of the script", || {
+        sessions.folder.records("channel.event").iter().filter(|record| is_connected(record)).count() >= 2
+    });
     sessions.client.prompt(&sessions.other, "artifacts 3000 10");
     let seen = live.until("turn.completed");
     let found = parsed(&answer(&mut script));

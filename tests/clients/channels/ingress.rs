@@ -1,10 +1,10 @@
 //! Actions: scopes, repeats and refusals.
 
-use super::daemon::{ChannelClient, DaemonFolder, LIMIT, action, fresh_id};
+use super::daemon::{ChannelClient, DaemonFolder, action, fresh_id};
+use crate::wait::{find, until};
 use serde_json::{Value, json};
 use std::io::Read as _;
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 const ALL: &str = "view,prompt,inject,permit,permit:session,admin";
 
@@ -27,10 +27,7 @@ fn authenticate_or_enroll_the_channel() {
     }
     // A channel that is enrolled while the daemon runs is known at once.
     let desk = daemon.client(&folder.channel("desk", "view", &[]));
-    let until = Instant::now() + Duration::from_secs(10);
-    while desk.request("GET", "/sessions", "", "").unwrap().0 != 200 {
-        assert!(Instant::now() < until, "the channel is not known");
-    }
+    until("the channel is known", || desk.request("GET", "/sessions", "", "").unwrap().0 == 200);
     assert!(desk.request("GET", "/sessions", "", "").unwrap().1.contains(&session));
 }
 
@@ -175,14 +172,11 @@ fn a_repeated_action_gets_the_recorded_result() {
     assert_eq!(client.try_act(&prompt).unwrap().1["repeated"], false);
     events.next_of("turn.completed");
     // The result is recorded after the last event of the turn.
-    let until = Instant::now() + LIMIT;
-    let (status, repeated) = loop {
+    let (status, repeated) = find("the result of the turn", || {
         let (status, repeated) = client.try_act(&prompt).unwrap();
-        if status != 202 || Instant::now() > until {
-            break (status, repeated);
-        }
         assert_eq!(repeated["repeated"], true);
-    };
+        if status == 202 { Err(repeated.to_string()) } else { Ok((status, repeated)) }
+    });
     assert_eq!((status, &repeated["repeated"], &repeated["result"]["stop"]), (200, &json!(true), &json!("done")));
     let other = action("turn-1", &session, "prompt", json!({"text": "twice"}));
     let (status, answer) = client.try_act(&other).unwrap();
@@ -248,11 +242,7 @@ fn ten_thousand_wrong_secrets_are_rate_limited() {
     // Every refusal is on the log, in few records.
     let count =
         || -> i64 { folder.records("channel.refused").iter().filter_map(|it| it.payload.get("count").as_int()).sum() };
-    let until = Instant::now() + Duration::from_secs(10);
-    while count() < WRONG as i64 {
-        assert!(Instant::now() < until, "{} refusals are on the log", count());
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("every refusal is on the log", || count() >= WRONG as i64);
     assert_eq!(count(), WRONG as i64);
     assert!(folder.records("channel.refused").len() < WRONG / 20);
 }
@@ -341,7 +331,7 @@ fn malformed_requests_are_refused_and_change_nothing() {
 
 #[test]
 fn a_connection_beyond_the_limit_is_refused_until_another_one_closes() {
-    let folder = DaemonFolder::new("full").with(&["--max-connections", "2"]);
+    let folder = DaemonFolder::new("full-connections").with(&["--max-connections", "2"]);
     let secret = folder.channel("phone", "view,prompt", &[]);
     let daemon = folder.start();
     let client = daemon.client(&secret);
@@ -352,8 +342,7 @@ fn a_connection_beyond_the_limit_is_refused_until_another_one_closes() {
     TcpStream::connect(&daemon.address).unwrap().read_to_string(&mut refused).unwrap();
     assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("2 are open, which is the limit"), "{refused}");
     drop(first);
-    let until = Instant::now() + LIMIT;
-    while client.request("GET", "/sessions", "", "").is_none_or(|(status, _)| status != 200) {
-        assert!(Instant::now() < until, "the limit stays");
-    }
+    until("a connection has a place", || {
+        client.request("GET", "/sessions", "", "").is_some_and(|(status, _)| status == 200)
+    });
 }

@@ -1,8 +1,8 @@
 //! Limits of sessions: the share of an account, and idle sessions.
 
-use super::daemon::{ChannelClient, DaemonFolder, LIMIT};
+use super::daemon::{ChannelClient, DaemonFolder};
+use crate::wait::until;
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
 
 /// Returns whether a session is open.
 fn is_open(client: &ChannelClient, session: &str) -> bool {
@@ -14,11 +14,7 @@ fn is_open(client: &ChannelClient, session: &str) -> bool {
 }
 
 fn wait_until_closed(client: &ChannelClient, session: &str) {
-    let began = Instant::now();
-    while is_open(client, session) {
-        assert!(began.elapsed() < LIMIT, "the session is not closed");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the session is closed", || !is_open(client, session));
 }
 
 #[test]

@@ -176,24 +176,19 @@ struct OpenTurns {
 impl OpenTurns {
     /// Waits until every accepted turn has its end on the log.
     fn wait_for_all(&mut self, folder: &DaemonFolder) {
-        let until = std::time::Instant::now() + super::daemon::LIMIT;
         for record in folder.records_after("channel.action", self.accepted) {
             self.accepted = record.cursor;
             if kind(&record) == "prompt" {
                 self.open.insert(id(&record));
             }
         }
-        loop {
+        crate::wait::find("the end of every turn", || {
             for record in folder.records_after("channel.result", self.ended) {
                 self.ended = record.cursor;
                 self.open.remove(&id(&record));
             }
-            if self.open.is_empty() {
-                return;
-            }
-            assert!(std::time::Instant::now() < until, "turns without an end: {:?}", self.open);
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+            if self.open.is_empty() { Ok(()) } else { Err(format!("turns without an end: {:?}", self.open)) }
+        });
     }
 }
 

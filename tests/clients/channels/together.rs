@@ -3,6 +3,7 @@
 use super::acp_client::AcpClient;
 use super::daemon::{DaemonFolder, fresh_id};
 use super::peer_agents::{PeerAgent, message, state};
+use crate::wait::until;
 use serde_json::{Value, json};
 
 /// Returns the cursors of events, those after `after` and up to `upto`.
@@ -62,12 +63,20 @@ fn an_editor_a_websocket_a_browser_and_a_peer_agent_hold_one_session_at_once() {
         it.payload.get("remote_task_id").as_str() == task["id"].as_str()
             && it.payload.get("state").as_str() == Some("completed")
     });
-    assert_eq!(state(&peer.call("GetTask", json!({"id": task["id"]}))), "TASK_STATE_COMPLETED");
+    // The record may be read before the daemon itself has it.
+    until("the task is completed", || {
+        state(&peer.call("GetTask", json!({"id": task["id"]}))) == "TASK_STATE_COMPLETED"
+    });
 
     // The browser reads nothing while the desk works, is cut off, and resumes from its cursor.
     let last = events.last;
     drop(events);
     let mut slow = browser.events(&session, last);
+    // It follows the session live: a connection that still reads the log of the past is not cut off.
+    let id = desk.prompt(&session, "once more");
+    desk.answer(id);
+    seen_by_peer.extend(of_peer.until("turn.completed"));
+    seen.extend(slow.until("turn.completed"));
     for _ in 0..25 {
         let id = desk.prompt(&session, "artifacts 120 8000");
         assert_eq!(desk.answer(id)["result"]["stopReason"], "end_turn", "no turn waits for a slow channel");

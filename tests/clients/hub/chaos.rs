@@ -28,6 +28,7 @@ use tonic::{Code, Status};
 use super::RunningHub;
 use super::wire::{Clients, queued, seconds};
 use crate::harn::scratch;
+use crate::wait::find;
 
 const WORKERS: usize = 6;
 const CONTEXTS: u64 = 5;
@@ -122,16 +123,11 @@ fn kill_again_and_again(name: &str, seconds: u64, args: &[&str]) -> Checker {
     }
     is_over.store(true, Ordering::Relaxed);
     publisher.join().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(120);
-    loop {
+    find("the end of all tasks", || {
         let metrics = hub.get("/metrics", "");
         let is_idle = |state| metrics.contains(&format!("\nharn_hub_tasks{{state=\"{state}\"}} 0\n"));
-        if is_idle("submitted") && is_idle("working") {
-            break;
-        }
-        assert!(Instant::now() < deadline, "the workers could not finish all tasks: {metrics}");
-        thread::sleep(Duration::from_millis(100));
-    }
+        if is_idle("submitted") && is_idle("working") { Ok(()) } else { Err(metrics) }
+    });
     workers.into_iter().for_each(Worker::kill);
     assert_eq!(hub.stop(), Some(143));
 
@@ -171,12 +167,11 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
 
 /// Connects to the hub that runs now; a killed one has a successor soon.
 async fn connect(address: &Path) -> Clients {
-    loop {
-        if let Ok(clients) = Clients::connect(&fs::read_to_string(address).unwrap()).await {
-            return clients;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    crate::tokio_wait::find("a hub", async || {
+        let address = fs::read_to_string(address).unwrap();
+        Clients::connect(&address).await.map_err(|error| error.to_string())
+    })
+    .await
 }
 
 /// Returns whether a call failed because its hub was killed; the call may have taken effect.

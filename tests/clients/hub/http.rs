@@ -3,6 +3,7 @@
 use super::RunningHub;
 use crate::harn::{root, scratch};
 use crate::packages::python;
+use crate::wait::{LIMIT, find};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +11,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
 
 /// A worker that answers with the text that it gets, and an agent that never works.
 const WORKER: &str = r#"
@@ -42,7 +42,7 @@ pub(super) fn start_worker(folder: &Path, script: &str, hub: &RunningHub, args: 
 pub(super) fn ask(hub: &RunningHub, head: &str, body: &str) -> String {
     let address = hub.http.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(LIMIT)).unwrap();
     let length = body.len();
     write!(stream, "{head}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").unwrap();
     let mut text = String::new();
@@ -129,11 +129,10 @@ fn an_agent_that_fails_its_health_checks_is_unhealthy_until_it_answers() {
     );
     let mut worker = start_worker(&folder, &script, &hub, &[]);
     let shows = |wanted: &str| {
-        let found = (0..200).find(|_| {
-            std::thread::sleep(Duration::from_millis(50));
-            hub.get("/metrics", "").lines().any(|line| line == wanted)
+        find(wanted, || {
+            let metrics = hub.get("/metrics", "");
+            if metrics.lines().any(|line| line == wanted) { Ok(()) } else { Err(metrics) }
         });
-        assert!(found.is_some(), "{wanted} is not in {}", hub.get("/metrics", ""));
     };
     shows("harn_hub_unhealthy_agents 0");
     for bad in [500, 302] {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hub::grpc::{LEASE, OPERATION};
 use hub::proto::a2a::{Artifact, Message, Part, Role, TaskState, part};
@@ -21,6 +21,7 @@ use super::RunningHub;
 use super::http::ask;
 use super::wire::{Clients, queued, seconds};
 use crate::harn::scratch;
+use crate::tokio_wait::find;
 
 /// A proxy before a hub that can lose a response.
 struct LossyProxy {
@@ -73,13 +74,13 @@ async fn a_request_whose_response_is_lost_is_executed_once() {
     let script = "let worker = hub.connect(env(\"HUB_URL\"), {agent: \"w\"})\n\
          worker.agents()\n\
          println(\"next\")\n\
-         sleep(300ms)\n\
+         while !file_exists(\"go-1\") { sleep(5ms) }\n\
          let job = worker.claim(\"q\")\n\
          println(\"next\")\n\
-         sleep(300ms)\n\
+         while !file_exists(\"go-2\") { sleep(5ms) }\n\
          job.artifact({id: \"log\", parts: [\"line\"], append: true})\n\
          println(\"next\")\n\
-         sleep(300ms)\n\
+         while !file_exists(\"go-3\") { sleep(5ms) }\n\
          job.complete(\"done in attempt ${job.attempt}\")\n\
          println(\"over\")\n";
     fs::write(folder.join("worker.harn"), script).unwrap();
@@ -95,6 +96,7 @@ async fn a_request_whose_response_is_lost_is_executed_once() {
         if line.unwrap() == "next" {
             proxy.loses.store(true, Ordering::SeqCst);
             lost += 1;
+            fs::write(folder.join(format!("go-{lost}")), "").unwrap();
         }
     }
     assert!(worker.wait().unwrap().success());
@@ -166,10 +168,11 @@ async fn questioner(address: String) {
     clients.workers.progress(progress.clone()).await.unwrap();
     clients.workers.finish(finish(TaskState::InputRequired)).await.unwrap();
     let get = GetTaskRequest { task_id: task.id.clone(), history_length: 0 };
-    while clients.published.get_task(get.clone()).await.unwrap().into_inner().history.len() < 3 {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    find("the answer", async || {
+        let length = clients.published.get_task(get.clone()).await.unwrap().into_inner().history.len();
+        if length >= 3 { Ok(()) } else { Err(format!("{length} messages")) }
+    })
+    .await;
     clients.workers.progress(progress).await.unwrap();
     clients.workers.finish(finish(TaskState::Completed)).await.unwrap();
 }
@@ -217,15 +220,12 @@ async fn a_hub_that_drains_leases_no_more_tasks() {
     let stopped = {
         let id = hub.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
+        find("the hub leases no more", async || {
             let (agent_id, queue) = ("w".to_owned(), "none".to_owned());
             let request = ClaimRequest { agent_id, queue, ..ClaimRequest::default() };
-            if let Err(status) = clients.workers.claim(request).await {
-                break status;
-            }
-            assert!(Instant::now() < deadline, "the hub goes on leasing");
-        }
+            clients.workers.claim(request).await.err().ok_or_else(String::new)
+        })
+        .await
     };
     assert_eq!(stopped.code(), Code::Unavailable, "{stopped}");
     let (agent_id, queue, wait) = ("w".to_owned(), "q".to_owned(), Some(seconds(20)));

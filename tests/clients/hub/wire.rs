@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use hub::grpc::CURSOR;
 use hub::proto::a2a::{AgentCard, Message, Part, Role, TaskState, part};
@@ -22,6 +21,8 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::RunningHub;
 use crate::harn::{harn_in, scratch};
+use crate::packages::require;
+use crate::tokio_wait::{LIMIT, find};
 
 /// Clients of both services over one connection.
 pub(super) struct Clients {
@@ -154,14 +155,11 @@ async fn a_task_that_loses_every_worker_is_a_dead_letter() {
         assert_eq!((claim.attempt, claim.max_attempts), (attempt, 2));
     }
     let list = |queue: &str| ListDeadLettersRequest { queue: queue.to_owned(), ..ListDeadLettersRequest::default() };
-    let mut letters = Vec::new();
-    for _ in 0..100 {
-        letters = clients.workers.list_dead_letters(list("doomed")).await.unwrap().into_inner().dead_letters;
-        if !letters.is_empty() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let letters = find("a dead letter", async || {
+        let letters = clients.workers.list_dead_letters(list("doomed")).await.unwrap().into_inner().dead_letters;
+        if letters.is_empty() { Err(String::new()) } else { Ok(letters) }
+    })
+    .await;
     let [letter] = letters.as_slice() else { panic!("{letters:?}") };
     assert_eq!((letter.queue.as_str(), letter.attempts), ("doomed", 2));
     assert_eq!(letter.reason, "dead letter after 2 attempts: worker `w2` lost: its lease expired");
@@ -200,16 +198,19 @@ async fn a_connection_beyond_the_limit_waits_for_another_one_to_close() {
         let mut third = Clients::connect(&address).await.unwrap();
         third.workers.list_agents(ListAgentsRequest::default()).await
     });
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!third.is_finished(), "a third connection is served");
-    first.workers.list_agents(ListAgentsRequest::default()).await.unwrap();
+    // A connection that is served needs a few round trips.
+    for _ in 0..200 {
+        first.workers.list_agents(ListAgentsRequest::default()).await.unwrap();
+        assert!(!third.is_finished(), "a third connection is served");
+    }
     drop(second);
-    timeout(Duration::from_secs(30), third).await.expect("the third connection is served").unwrap().unwrap();
+    timeout(LIMIT, third).await.expect("the third connection is served").unwrap().unwrap();
     assert_eq!(hub.stop(), Some(143));
 }
 
 /// Runs `openssl` in a folder.
 fn openssl(folder: &Path, args: &[&str]) {
+    require("openssl", "version", "makes certificates with it", "openssl");
     let output = Command::new("openssl").args(args).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "openssl {args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
@@ -275,6 +276,6 @@ async fn tls_serves_clients_that_trust_the_authority_of_the_certificate() {
         let mut clients = Clients::connect(&hub.grpc).await.map_err(|error| Status::unavailable(error.to_string()))?;
         clients.workers.list_agents(ListAgentsRequest::default()).await
     };
-    assert!(timeout(Duration::from_secs(30), plain).await.expect("the connection is closed").is_err());
+    assert!(timeout(LIMIT, plain).await.expect("the connection is closed").is_err());
     assert_eq!(hub.stop(), Some(143));
 }

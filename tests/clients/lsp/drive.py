@@ -16,7 +16,7 @@ from lsprotocol.converters import get_converter
 from pygls.lsp.client import LanguageClient
 
 HARN, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-TIMEOUT = 60
+TIMEOUT = 120
 CONVERTER = get_converter()
 
 

@@ -1,7 +1,8 @@
 //! A server that dies, hangs, floods, lies and changes is survived, and the script learns what happened.
 
-use super::{prints, run, with_hostile};
+use super::{prints, require_python, run, with_hostile};
 use crate::harn::{harn_in, root, scratch};
+use crate::wait::until;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -47,15 +48,24 @@ again"#
 
 /// Calls a tool of a server in this mode, and returns the code, the message and the standard error that the script sees.
 fn called(era: &str, mode: &str) -> String {
-    let script = r#"let result = try { mcp.call_tool(SERVER_AND, timeout_ms: 1500, start_timeout_ms: 3000}, "echo", {text: "hi"}) }
-if is_ok(result) {
+    // Only a server that does not answer is waited for.
+    let (timeout, start_timeout) = match mode {
+        "hangs" => (1_500, 60_000),
+        "mute" => (60_000, 3_000),
+        _ => (60_000, 60_000),
+    };
+    let begin = format!(
+        "let result = try {{ mcp.call_tool(SERVER_AND, timeout_ms: {timeout}, start_timeout_ms: {start_timeout}}}, \"echo\", \
+         {{text: \"hi\"}}) }}\n"
+    );
+    let end = r#"if is_ok(result) {
   println("ok", unwrap(result).ok, unwrap(result).text)
 } else {
   let error = unwrap_err(result)
   println(error.code, error.message, error.get("stderr"))
 }
 "#;
-    let outcome = with_hostile("called", era, mode, script);
+    let outcome = with_hostile("called", era, mode, &(begin + end));
     assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""), "{mode}: {}", outcome.out);
     outcome.out.trim_end().to_owned()
 }
@@ -105,14 +115,21 @@ fn what_is_odd_but_harmless_is_survived() {
 }
 
 #[test]
+fn a_server_of_a_known_version_has_the_whole_time_of_the_start() {
+    // Longer than the 5 s in which a server of an unknown version must answer.
+    let script = "println(mcp.connect(SERVER_AND, protocol: \"2026-07-28\"}).protocol)\n";
+    prints(&with_hostile("late", "new", "late", script), "2026-07-28");
+}
+
+#[test]
 fn progress_extends_the_timeout_and_reaches_the_script() {
     for era in ERAS {
-        // 0.8 s of work with a timeout of 0.5 s.
+        // 2.4 s of work with a timeout of 2 s.
         let outcome = with_hostile(
             "progress",
             era,
             "progress",
-            r#"let server = SERVER_AND, timeout_ms: 500, progress: { report -> println(report) }}
+            r#"let server = SERVER_AND, timeout_ms: 2000, progress: { report -> println(report) }}
 println(mcp.call_tool(server, "work").text)
 "#,
         );
@@ -179,6 +196,7 @@ println(said.last)
 
 #[test]
 fn the_program_ends_with_the_run() {
+    require_python();
     let dir = scratch("mcp-leaves-pid");
     let pid = dir.join("pid");
     let script = format!(
@@ -187,12 +205,8 @@ fn the_program_ends_with_the_run() {
     );
     prints(&run("leaves-pid-run", &script, &[]), "");
     let pid = fs::read_to_string(pid).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(5);
     let process = std::path::PathBuf::from(format!("/proc/{}", pid.trim()));
-    while process.exists() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(!process.exists(), "the server outlives the run");
+    until("the end of the server", || !process.exists());
 }
 
 #[test]

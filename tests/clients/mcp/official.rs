@@ -2,10 +2,10 @@
 
 use super::{prints, run};
 use crate::packages::{node, python};
+use crate::wait::{find, until};
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// A server that listens at a port; it ends with the test.
 struct Listening {
@@ -21,18 +21,21 @@ impl Drop for Listening {
 }
 
 /// Starts a server over HTTP; `command` gets the port.
-fn listening(command: impl FnOnce(u16) -> Command) -> Listening {
-    // The port is free now, and soon taken by the server.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut child = command(port).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    std::thread::spawn(move || stderr.lines().for_each(drop));
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        assert!(Instant::now() < deadline, "the server does not listen");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    Listening { child, port }
+fn listening(command: impl Fn(u16) -> Command) -> Listening {
+    // The port is free now, and soon taken by the server. If another process takes it first, the server ends.
+    find("a server that listens", || {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = command(port);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let said = std::thread::spawn(move || stderr.lines().map_while(Result::ok).collect::<Vec<_>>().join("\n"));
+        let mut is_over = false;
+        until("the server listens", || {
+            is_over = child.try_wait().unwrap().is_some();
+            is_over || TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        if is_over { Err(said.join().unwrap()) } else { Ok(Listening { child, port }) }
+    })
 }
 
 fn everything() -> String {
@@ -140,8 +143,8 @@ fn a_python_server_over_stdio_in_both_versions() {
 fn a_python_server_over_http_in_both_versions() {
     let (python, lab) = lab();
     let server = listening(|port| {
-        let mut command = Command::new(python);
-        command.args([lab, "http".to_owned(), port.to_string()]);
+        let mut command = Command::new(&python);
+        command.args([lab.clone(), "http".to_owned(), port.to_string()]);
         command
     });
     uses_lab("lab-http", &format!("url: \"http://127.0.0.1:{}/mcp\"", server.port));

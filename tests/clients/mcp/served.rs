@@ -4,12 +4,12 @@
 use super::{prints, run};
 use crate::harn::root;
 use crate::packages::{node, python};
+use crate::wait::{LIMIT, find, until};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
 const HARN: &str = env!("CARGO_BIN_EXE_harn");
 const SCRIPT: &str = "examples/mcp/orders.harn";
@@ -51,7 +51,7 @@ impl HttpServer {
     /// Sends a request, and returns the whole response.
     fn send(&self, request: &str, headers: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
         let length = body.len();
         let head = format!(
             "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
@@ -135,7 +135,7 @@ impl StdioServer {
     }
 
     fn next(&self) -> Value {
-        self.output.recv_timeout(Duration::from_secs(20)).expect("the server says nothing")
+        self.output.recv_timeout(LIMIT).expect("the server says nothing")
     }
 
     /// Sends a request without a session, and returns its result.
@@ -417,16 +417,11 @@ fn a_task_asks_and_continues_in_both_versions() {
     let id = begun["taskId"].clone();
     let mut number = 2;
     let mut until = |server: &mut StdioServer, status: &str| {
-        let deadline = Instant::now() + Duration::from_secs(20);
-        loop {
+        find(status, || {
             let state = server.ask(number, "tasks/get", json!({"taskId": id}));
             number += 1;
-            if state["status"] == status {
-                return state;
-            }
-            assert!(Instant::now() < deadline, "{state}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            if state["status"] == status { Ok(state) } else { Err(state.to_string()) }
+        })
     };
     let waiting = until(&mut server, "input_required");
     assert_eq!(waiting["inputRequests"]["question-1"]["params"]["message"], "Cancel order 7?", "{waiting}");
@@ -434,10 +429,10 @@ fn a_task_asks_and_continues_in_both_versions() {
         let responses = json!({"question-0": accepted("unknown"), format!("question-{round}"): accepted(text)});
         server.ask(900 + round, "tasks/update", json!({"taskId": begun["taskId"], "inputResponses": responses}));
         if round == 1 {
-            let deadline = Instant::now() + Duration::from_secs(20);
-            while until(&mut server, "input_required")["inputRequests"]["question-2"].is_null() {
-                assert!(Instant::now() < deadline);
-            }
+            find("the second question", || {
+                let state = until(&mut server, "input_required");
+                if state["inputRequests"]["question-2"].is_null() { Err(state.to_string()) } else { Ok(()) }
+            });
         }
     }
     let done = until(&mut server, "completed");
@@ -500,14 +495,12 @@ fn a_long_call_becomes_a_task_that_is_polled_and_cancelled() {
     let begun = server.ask(1, "tools/call", call(100));
     assert_eq!((&begun["resultType"], &begun["status"]), (&json!("task"), &json!("working")), "{begun}");
     let task = json!({"taskId": begun["taskId"]});
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let mut state = server.ask(2, "tasks/get", task.clone());
-    let mut id = 3;
-    while state["status"] == "working" && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
-        state = server.ask(id, "tasks/get", task.clone());
+    let mut id = 1;
+    let state = find("the end of the task", || {
         id += 1;
-    }
+        let state = server.ask(id, "tasks/get", task.clone());
+        if state["status"] == "working" { Err(state.to_string()) } else { Ok(state) }
+    });
     assert_eq!(
         (&state["status"], &state["statusMessage"], &state["result"]["content"][0]["text"]),
         (&json!("completed"), &json!("handed over"), &json!("Order 2 is shipped.")),
@@ -671,16 +664,15 @@ fn a_session_over_http_ends_when_it_is_idle_and_an_address_has_a_share() {
     let begin = || server.send("POST /mcp", json, &initialize);
     let session = |begun: &str| begun.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).map(str::to_owned);
     let (mut sessions, mut refused) = (Vec::new(), None);
-    let began = Instant::now();
     // Until a client that has its share gets another session because an earlier one has ended.
-    while refused.is_none() || sessions.len() < 3 {
-        assert!(began.elapsed() < Duration::from_secs(60), "no session ends");
+    until("a session ends", || {
         let begun = begin();
         match session(&begun) {
             Some(session) => sessions.push(session),
             None => refused = Some(begun),
         }
-    }
+        refused.is_some() && sessions.len() >= 3
+    });
     let refused = refused.unwrap();
     assert!(refused.starts_with("HTTP/1.1 429 ") && refused.contains("peer_sessions_full"), "{refused}");
     assert!(refused.contains("your IP address has 2 open"), "{refused}");
@@ -729,14 +721,10 @@ fn what_cannot_be_served_is_reported_before_anything_is_read() {
 fn a_client_that_disconnects_cancels_its_call_and_a_drain_waits_for_calls() {
     let mut server = HttpServer::start(SCRIPT, &["--drain", "20"], &[]);
     let running = |server: &HttpServer, wanted: u32| {
-        let deadline = Instant::now() + Duration::from_secs(10);
         // A call is counted before its session works on it.
         let lines = [format!("harn_mcp_calls_running {wanted}\n"), format!("harn_sessions_busy {wanted}\n")];
         let is_so = |metrics: &str| lines.iter().all(|line| metrics.contains(line));
-        while !is_so(&server.send("GET /metrics", "", "")) {
-            assert!(Instant::now() < deadline, "not {wanted} calls");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until(&format!("{wanted} calls"), || is_so(&server.send("GET /metrics", "", "")));
     };
     let request = |ms: u32| {
         let params = json!({"name": "ship_order", "arguments": {"id": 1, "step_ms": ms}});

@@ -1,12 +1,13 @@
 //! `harn mcp sync`, and what `check` and a run make of the stored lists.
 
-use super::prints;
+use super::{prints, require_python};
 use crate::harn::{Outcome, harn_in, root, scratch, trust};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A trusted project with a server of this mode, which leaves a trace of each request in `trace`.
 fn project(name: &str, mode: &str) -> PathBuf {
+    require_python();
     let folder = scratch(&format!("mcp-{name}"));
     let server = root().join("tests/mcp/hostile.py").display().to_string();
     let trace = folder.join("trace").display().to_string();

@@ -9,7 +9,7 @@ import agenthub_pb2 as hub
 import agenthub_pb2_grpc
 import grpc
 
-LIMIT = 60
+LIMIT = 120
 FINAL = {a2a.TASK_STATE_COMPLETED, a2a.TASK_STATE_FAILED, a2a.TASK_STATE_CANCELLED, a2a.TASK_STATE_REJECTED}
 
 

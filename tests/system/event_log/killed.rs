@@ -3,10 +3,8 @@
 
 use super::*;
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
 const KILLS: u64 = 50;
 
@@ -29,24 +27,22 @@ fn work(task) {
 parallel 64 { task -> work(task) }
 ";
 
-/// Starts a writer, kills it, and returns the lines that it had printed.
-fn killed_after(project: &Project, script: &str, run: u64, time: Duration) -> Vec<String> {
+/// Starts a writer, kills it once it has printed so many lines, and returns its lines.
+fn killed_after(project: &Project, script: &str, run: u64, count: usize) -> Vec<String> {
     let mut child = Command::new(env!("CARGO_BIN_EXE_harn"))
         .args(["run", "--event-log", &project.home(), script, "--", &run.to_string()])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let reader = thread::spawn(move || {
-        let mut text = String::new();
-        out.read_to_string(&mut text).unwrap();
-        text
-    });
-    thread::sleep(time);
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    for _ in 0..count {
+        assert_ne!(out.read_line(&mut text).unwrap(), 0, "it ends by itself");
+    }
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().code(), None, "it is killed and does not end by itself");
-    let text = reader.join().unwrap();
+    out.read_to_string(&mut text).unwrap();
     // An incomplete line is not an acknowledgement.
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     whole.lines().map(str::to_owned).collect()
@@ -59,8 +55,8 @@ fn what_was_acknowledged_survives_fifty_kills() {
     let mut acknowledged = Vec::new();
     for run in 0..KILLS {
         // From before the first record to some commits and checkpoints later; a step that shares no factor with the range.
-        let time = Duration::from_millis(15 + run * 37 % 101);
-        acknowledged.extend(killed_after(&project, &script, run, time));
+        let count = usize::try_from(run * 37 % 101).unwrap() * 5;
+        acknowledged.extend(killed_after(&project, &script, run, count));
     }
     assert!(acknowledged.len() > 1000, "{} were acknowledged", acknowledged.len());
 

@@ -1,4 +1,6 @@
 use std::io::Write;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use runtime::data::Data;
 
@@ -180,12 +182,18 @@ fn who_appends_waits_for_the_one_who_is_writing() {
     let mut file = fs::OpenOptions::new().append(true).open(place.file()).unwrap();
     file.lock().unwrap();
     file.write_all(half.as_bytes()).unwrap();
+    let (is_free, begins) = (AtomicBool::new(false), Barrier::new(2));
     std::thread::scope(|scope| {
-        let waits = scope.spawn(|| store(&Facts::new(None), &place, 2, "third"));
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        assert!(!waits.is_finished());
+        let waits = scope.spawn(|| {
+            begins.wait();
+            store(&Facts::new(None), &place, 2, "third");
+            assert!(is_free.load(Ordering::SeqCst), "it was written into the half line");
+        });
+        begins.wait();
         file.write_all(rest.as_bytes()).unwrap();
+        is_free.store(true, Ordering::SeqCst);
         file.unlock().unwrap();
+        waits.join().unwrap();
     });
     let read = facts.read(&place).unwrap();
     assert_eq!((read.facts.len(), read.oddity.is_none()), (3, true), "the half line was not taken for a torn one");

@@ -11,6 +11,7 @@ use runtime::seam::{Model, Outcome};
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
 use crate::testing::{TestSession, waits};
+use crate::wait::LIMIT;
 
 const HELLO: &str =
     r#"{"id":"c1","model":"gpt-4o","choices":[{"index":0,"delta":{"role":"assistant","content":"hel"}}]}"#;
@@ -279,9 +280,8 @@ async fn who_no_longer_wants_an_answer_closes_the_connection() {
         let outcome = routes.call(place.turn(), &request, &live).get().await;
         assert_eq!(outcome.unwrap_err().kind(), runtime::seam::CallErrorKind::Cancelled);
     }
-    let seen = tokio::task::spawn_blocking(move || {
-        (requests.recv_timeout(Duration::from_secs(20)).is_ok(), requests.recv_timeout(Duration::from_secs(20)))
-    });
+    let seen =
+        tokio::task::spawn_blocking(move || (requests.recv_timeout(LIMIT).is_ok(), requests.recv_timeout(LIMIT)));
     assert_eq!(seen.await.unwrap(), (true, Ok("closed".to_owned())));
 }
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use runtime::message::Message;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
@@ -15,6 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::model::{CapabilityTable, Routes};
 use crate::testing::{TestSession, waits};
+use crate::tokio_wait;
 
 pub(super) const GOOD: &str = r#"{"id":"c1","model":"gpt-4o","choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
@@ -64,10 +64,8 @@ pub(super) async fn server(acts: Vec<Act>) -> (String, mpsc::Receiver<String>) {
                     });
                 }
                 Act::Hang => {
-                    tokio::spawn(async move {
-                        tokio::time::sleep(Duration::from_secs(60)).await;
-                        drop(stream);
-                    });
+                    // Until the other side closes the connection.
+                    tokio::spawn(async move { stream.read(&mut [0; 16]).await });
                 }
             }
         }
@@ -331,13 +329,13 @@ async fn a_slow_server_runs_out_of_time_once() {
 
 #[tokio::test]
 async fn cancelling_ends_a_call_that_waits() {
-    let (base, _requests) = server(vec![Act::Hang]).await;
+    let (base, requests) = server(vec![Act::Hang]).await;
     let place = TestSession::new();
     let cancel = place.scope.cancel.clone();
     let (routes, request) = (routes(&base, &[]), request());
     let call = ask(&routes, &place, &request);
     let stop = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio_wait::until("the request", || requests.try_recv().is_ok()).await;
         cancel.cancel("enough");
     };
     let (outcome, ()) = tokio::join!(call, stop);

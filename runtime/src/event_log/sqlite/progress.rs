@@ -84,14 +84,15 @@ mod tests {
         let mut connection = Connection::open_in_memory().unwrap();
         watch(&mut connection).unwrap();
         let given_up = Arc::new(AtomicBool::new(false));
+        let (begins, begun) = std::sync::mpsc::channel();
         let read = std::thread::spawn({
             let given_up = given_up.clone();
             move || {
+                begins.send(()).unwrap();
                 while_wanted(given_up, || connection.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)).unwrap_err())
             }
         });
-        std::thread::sleep(Duration::from_millis(20));
-        assert!(!read.is_finished());
+        begun.recv().unwrap();
         given_up.store(true, Ordering::Relaxed);
         let error = read.join().unwrap();
         assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::OperationInterrupted));

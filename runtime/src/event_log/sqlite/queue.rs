@@ -511,7 +511,9 @@ impl WriteQueue {
             if state.blocked > 0 {
                 self.progress.notify_all();
             }
-            let next = state.settled + 1;
+            // Once a log that has ended has written what it kept, all later tickets are lost, and who waits for them is told.
+            let is_over = state.ended.is_some() && state.settled >= state.kept;
+            let next = if is_over { u64::MAX } else { state.settled + 1 };
             let later = state.waiting.split_off(&(next, 0));
             let woken = std::mem::replace(&mut state.waiting, later).into_values();
             (woken.chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)

@@ -7,16 +7,15 @@ mod stalled;
 mod writing;
 
 use std::path::PathBuf;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use super::testing::TestFolder;
 use super::*;
 use crate::data::Data;
 use crate::event_log::Record;
+use crate::wait::{block_on, until};
 
 impl TestFolder {
     fn log(&self) -> SqliteLog {
@@ -27,28 +26,6 @@ impl TestFolder {
     fn impatient(&self) -> SqliteLog {
         let options = SqliteOptions { lock_timeout: Duration::from_millis(50), ..SqliteOptions::default() };
         SqliteLog::open(self.file(), &options).unwrap()
-    }
-}
-
-struct UnparkThread(Thread);
-
-impl Wake for UnparkThread {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-/// Runs a future that waits for another thread; fails if it takes more than ten seconds.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(UnparkThread(std::thread::current())));
-    let start = std::time::Instant::now();
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return value;
-        }
-        assert!(start.elapsed() < Duration::from_secs(10), "the future never became ready");
-        std::thread::park_timeout(Duration::from_secs(1));
     }
 }
 

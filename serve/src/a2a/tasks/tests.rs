@@ -9,6 +9,7 @@ use super::{TaskCaller, TaskManager, TaskSettings};
 use crate::a2a::Refusal;
 use crate::a2a::feed::{FeedItem, FeedUpdate, Subscription};
 use crate::host::testing::served;
+use crate::tokio_wait::{find, until};
 
 mod broken;
 mod contexts;
@@ -120,21 +121,15 @@ fn line(frame: &Frame) -> String {
     }
 }
 
-/// Checks that ended tasks left nothing behind.
-async fn is_clean(manager: &TaskManager) -> bool {
+/// Waits until ended tasks have left nothing behind.
+async fn until_clean(manager: &TaskManager) {
     let shared = &manager.0;
     let clean = || {
         let (contexts, idle) = shared.contexts.counts();
         shared.directory().open() == 0 && shared.sessions.count() == 0 && contexts == idle
     };
     // Sessions that end with their task are closed in the background.
-    for _ in 0..200 {
-        if clean() && shared.host.sessions().len() == shared.contexts.counts().1 {
-            return true;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
-    false
+    until("the sessions are closed", || clean() && shared.host.sessions().len() == shared.contexts.counts().1).await;
 }
 
 /// Asserts that a task is in this state.

@@ -127,14 +127,14 @@ fn who_refuses_ends_the_prompt_past_every_catch() {
 fn the_time_that_the_user_thinks_is_not_the_prompts() {
     let mut served = served("a.harn", "pipeline default() { task.ask(\"Well?\"); return \"ok\" }", 1, None);
     served.run = std::sync::Arc::new(|| stdlib::RunOptions {
-        limits: stdlib::limits::RunLimits { time: Some(std::time::Duration::from_millis(500)), ..Default::default() },
+        limits: stdlib::limits::RunLimits { time: Some(std::time::Duration::from_secs(1)), ..Default::default() },
         ..Default::default()
     });
     let (host, _) = host_of(served);
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         session.prompt(says("go")).await.unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(1_200)).await;
         assert_eq!(session.prompt(says("fine")).await.unwrap().stop, PromptOutcome::Done);
     });
 }

@@ -2,13 +2,12 @@
 
 use crate::host::testing::{block_on_runtime, host, named, says};
 use crate::host::{PromptOutcome, SessionHandle};
+use crate::tokio_wait::until;
 
 /// Runs a prompt, cancels it once the session is busy, and returns the end.
 async fn cancelled(session: &SessionHandle, task: &str, at_work: impl Fn() -> bool) -> PromptOutcome {
     let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
-        while !at_work() {
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-        }
+        until(task, at_work).await;
         assert!(session.cancel("enough"));
     });
     ended.unwrap().stop
@@ -26,6 +25,8 @@ fn it_reaches_models_tools_and_plain_code_and_the_session_goes_on() {
             try {
                 if task == "model" { llm_mock({text: "late", delay_ms: 600000}); begin(); agent_loop(task, nil, {provider: "mock"}) }
                 if task == "tool" {
+                    // The prompt before may have been cancelled before its model was asked.
+                    llm_mock_clear()
                     llm_mock({tool_calls: [{name: "nap", arguments: {}}]})
                     agent_loop(task, nil, {provider: "mock", tools: [nap]})
                 }
@@ -78,9 +79,7 @@ fn what_a_clean_up_throws_is_told_beside_the_end() {
             ("group", "warning", "uncaught error: one of them", "!!!"),
         ] {
             let (ended, ()) = tokio::join!(session.prompt(says(task)), async {
-                while watcher.text("s") != begun {
-                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-                }
+                until("the calls have begun", || watcher.text("s") == begun).await;
                 assert!(session.cancel("enough"));
             });
             let ended = ended.unwrap();

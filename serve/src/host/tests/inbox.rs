@@ -1,9 +1,8 @@
 //! Injections into a session from another thread.
 
-use std::time::Duration;
-
 use crate::host::testing::{block_on_runtime, host, named, says};
 use crate::host::{HostError, NewSession, PromptOutcome, ReminderEvent, SessionEvent};
+use crate::tokio_wait::until;
 use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
@@ -34,9 +33,7 @@ fn what_is_put_in_wakes_a_daemon_that_sleeps() {
         let session = host.open(new).await.unwrap();
         let working = session.clone();
         let prompt = tokio::spawn(async move { working.prompt(says("Watch.")).await });
-        while !folder.join("idle").exists() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        until("the loop is idle", || folder.join("idle").exists()).await;
         let inbox = session.inbox().unwrap();
         assert_eq!(
             inbox.accept_reminder(reminder("get up", DeliveryMode::InterruptImmediate)).unwrap().deduped_count,
@@ -104,9 +101,7 @@ fn delivered_and_queued_reminders_are_cleared_while_the_session_works() {
         inbox.accept_reminder(tagged("wet", DeliveryMode::FinishStep)).unwrap();
         let working = session.clone();
         let prompt = tokio::spawn(async move { working.prompt(says("Walk.")).await });
-        while !folder.join("began").exists() {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
+        until("the prompt has begun", || folder.join("began").exists()).await;
         let queued = inbox.accept_reminder(tagged("dry", DeliveryMode::FinishStep)).unwrap().id;
         let selector = Selector { tag: Some("paint".into()), ..Selector::default() };
         let (cleared, delivered) = session.clear_reminders(selector).unwrap();

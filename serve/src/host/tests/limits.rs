@@ -12,6 +12,7 @@ use crate::host::idle::IdleSessions;
 use crate::host::testing::{block_on_runtime, host, host_of, named, says, served};
 use crate::host::{Host, HostError, HostSettings, PromptOutcome};
 use crate::store::tests::StoreFolder;
+use crate::tokio_wait::find;
 
 /// The id of a session that a log keeps.
 const ID: &str = "sess_0123456789abcdef0123456789abcdef";
@@ -168,11 +169,12 @@ fn a_session_that_has_work_is_not_closed() {
         session.inbox().unwrap().clear(&runtime::reminder::lifecycle::Selector::default());
         // The worker notices soon that the task has ended.
         let mut minute = 301;
-        while looks.at(minute).await.is_empty() {
+        find("a session that is closed", async || {
+            let closed = looks.at(minute).await;
             minute += 31;
-            assert!(minute < 1_000_000);
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+            if closed.is_empty() { Err(format!("minute {minute}")) } else { Ok(()) }
+        })
+        .await;
         assert!(watcher.is_over("s"));
     });
 }

@@ -13,14 +13,17 @@ fn turns(watcher: &Watcher) -> Vec<String> {
 #[test]
 fn two_sessions_on_one_worker_take_turns() {
     let harn = "llm_mock({tool_calls: [{name: \"nap\", arguments: {}}]})\nllm_mock({text: \"done\"})\n\
-                tool nap() { sleep(20); return \"rested\" }\n\
+                tool nap() { append_file(\"BEGAN\", \"x\"); while read_file(\"BEGAN\").count < 2 { sleep(1) }; return \"rested\" }\n\
                 pipeline default(task) { return agent_loop(task, nil, {provider: \"mock\", tools: [nap]}) }";
     let rhai = "llm_mock(#{tool_calls: [#{name: \"nap\", arguments: #{}}]}); llm_mock(#{text: \"done\"});\n\
-                fn nap(a) { sleep(20); \"rested\" }\n\
+                fn nap(a) { append_file(\"BEGAN\", \"x\"); while read_file(\"BEGAN\").len() < 2 { sleep(1); } \"rested\" }\n\
                 fn main(task) { let tools = tool_define(tool_registry(), \"nap\", \"Rests.\", #{handler: Fn(\"nap\")});\n\
                 agent_loop(task, (), #{provider: \"mock\", tools: tools}) }";
     for (name, text) in [("a.harn", harn), ("a.rhai", rhai)] {
-        let (host, watcher) = host_of(served(name, text, 1, None));
+        // Each tool waits for that of the other session.
+        let began = std::env::temp_dir().join(format!("harn-turns-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_file(&began);
+        let (host, watcher) = host_of(served(name, &text.replace("BEGAN", &began.to_string_lossy()), 1, None));
         block_on_runtime(async {
             let (a, b) = (host.open(named("a")).await.unwrap(), host.open(named("b")).await.unwrap());
             let (first, second) = tokio::join!(a.prompt(says("go")), b.prompt(says("go")));
@@ -31,6 +34,7 @@ fn two_sessions_on_one_worker_take_turns() {
             );
             assert!(turns(&watcher).len() > 2, "{name}: {:?}", watcher.all());
         });
+        let _ = std::fs::remove_file(began);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::hosting::HostExchange;
 use crate::limits::RunLimits;
+use crate::tokio_wait::others_wait;
 use lang::source::Source;
 use std::future::{pending, ready};
 use std::sync::Mutex;
@@ -84,7 +85,7 @@ fn one_that_breaks_off_in_the_middle_is_let_go_as_well() {
         tokio::select! {
             biased;
             came = hosted.prompt(Request::default(), never()) => panic!("{came:?}"),
-            () = tokio::time::sleep(std::time::Duration::from_millis(5)) => {}
+            () = others_wait() => {}
         }
         drop(hosted);
         assert_eq!(isolate.strong_count(), 0);
@@ -94,14 +95,14 @@ fn one_that_breaks_off_in_the_middle_is_let_go_as_well() {
 #[test]
 fn the_time_of_a_prompt_is_its_own() {
     on_a_worker(async {
-        let limits = RunLimits { time: Some(std::time::Duration::from_millis(100)), ..RunLimits::default() };
+        let limits = RunLimits { time: Some(std::time::Duration::from_millis(500)), ..RunLimits::default() };
         let text = "pipeline default(task) { if task == \"long\" { sleep(600000) } }";
         let hosted = served("a.harn", text, limits);
         hosted.start(never()).await.unwrap();
         for task in ["long", "short", "long", "short"] {
             let came = hosted.prompt(Request { text: task.to_owned(), ..Request::default() }, never()).await;
             assert_eq!(matches!(came.end, PromptEnd::Failed(_)), task == "long", "{task}: {came:?}");
-            hosted.beside(tokio::time::sleep(std::time::Duration::from_millis(120))).await;
+            hosted.beside(tokio::time::sleep(std::time::Duration::from_millis(600))).await;
         }
     });
 }

@@ -1,12 +1,12 @@
 //! An agent that does as a test says, and remembers what it was asked.
 
+use crate::wait::until;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 /// A request.
 #[derive(Debug, Clone)]
@@ -131,13 +131,7 @@ impl Peer {
 
     /// Waits until so many held connections were closed by the other end.
     pub(crate) fn waits_until_gone(&self, count: usize) {
-        for _ in 0..2_000 {
-            if *self.gone.lock().unwrap() >= count {
-                return;
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
-        panic!("the connection was not closed");
+        until("the connection is closed", || *self.gone.lock().unwrap() >= count);
     }
 }
 

@@ -95,12 +95,12 @@ fn a_stream_ends_where_the_task_waits_for_its_caller() {
 fn a_stream_that_breaks_off_says_how_far_it_came() {
     let script = r#"
 try {
-  for e in a2a.stream(args()[0], "Look.", {timeout_ms: 400}) { println(e.event) }
+  for e in a2a.stream(args()[0], "Look.", {timeout_ms: args()[1] == "stalled" ? 2000 : 60000}) { println(e.event) }
 } catch (e) {
   println("${e.code} ${e.category} ${e.events} ${e.state} ${e.task_id}")
 }
 "#;
-    let said = |name: &str, peer: &Peer| run(name, script, &[&peer.url], &[]).out;
+    let said = |name: &str, peer: &Peer| run(name, script, &[&peer.url, name], &[]).out;
     let early = streaming(|| Reply::events(&[begun(), status("WORKING", "")]));
     assert_eq!(said("early", &early), "task\nstatus\nHARN-A2A-106 broke_off 2 working t-1\n");
     let empty = streaming(|| Reply::events(&[]));

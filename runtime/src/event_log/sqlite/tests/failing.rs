@@ -127,10 +127,11 @@ fn memory_stays_bounded_while_nothing_can_be_written_and_what_is_lost_is_counted
 #[test]
 fn whoever_appends_faster_than_the_disk_waits_for_room_and_loses_nothing() {
     let folder = TestFolder::new();
-    let log = folder.log();
+    let log = stalled::waiting(&folder);
     let other = hold(&folder);
+    let full = log.clone();
     let release = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(100));
+        until("the queue is full", || !full.0.shared.would_take(1, 0));
         other.execute_batch("ROLLBACK").unwrap();
     });
     let most = 2 * queue::MOST_RECORDS as u64;
@@ -205,11 +206,7 @@ fn make_room(folder: &TestFolder) {
 
 /// Waits until a log can be written again.
 fn wait_until_available(log: &SqliteLog) {
-    let until = std::time::Instant::now() + Duration::from_secs(60);
-    while log.availability().is_err() {
-        assert!(std::time::Instant::now() < until, "the log stays unavailable");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the log is available", || log.availability().is_ok());
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn a_page_ends_early_where_its_tasks_take_much() {
         for size in sizes {
             is(&say(&manager, message(size)).await, TaskState::Completed);
             // The next task ends later.
-            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+            let now = crate::clock::now_ms();
+            until("a later time", || crate::clock::now_ms() > now).await;
         }
         let made = ListTasks { include_artifacts: true, ..ListTasks::default() };
         let [a, b, c, d, e] = sizes;

@@ -35,7 +35,7 @@ fn what_a_cancelled_task_throws_while_it_cleans_up_is_told() {
         assert!(said(&task).starts_with("the task was cancelled, and its clean-up failed: "), "{}", said(&task));
         assert!(!said(&task).contains("no space left"), "{}", said(&task));
         assert_eq!(task.metadata.get("harn.diagnostics").as_list().map(<[Data]>::len), Some(1), "{:?}", task.metadata);
-        assert!(is_clean(&manager).await);
+        until_clean(&manager).await;
     });
 }
 
@@ -46,9 +46,11 @@ async fn at_work(manager: &TaskManager, text: &str) -> (Arc<str>, Subscription) 
 
 async fn at_work_on(manager: &TaskManager, request: SendMessage) -> (Arc<str>, Subscription) {
     let (id, follows) = manager.send(request, ASKER).await.unwrap();
-    while said(&manager.task(&id).await.unwrap()) != "at it" {
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
+    find("a task that is at it", async || {
+        let task = manager.task(&id).await.unwrap();
+        if said(&task) == "at it" { Ok(()) } else { Err(said(&task)) }
+    })
+    .await;
     (id, follows)
 }
 
@@ -78,18 +80,20 @@ fn what_the_next_process_runs_again_has_no_end_here() {
 
 #[test]
 fn what_has_another_end_while_the_server_stops_keeps_it() {
-    let (folder, text) = (folder(), format!("@resumable\n{SLOW}"));
+    let folder = folder();
+    let cleans_up = |name: &str| folder.join(format!("{name} cleans up"));
+    let written = format!("finally {{ write_file(\"{}/${{task}} cleans up\", \"\")\n", folder.display());
+    let text = format!("@resumable\n{}", SLOW.replace("finally {", &written));
     block_on_runtime(async {
         let manager = persistent_manager(&folder, &text);
-        let (cancelled, _) = at_work(&manager, "go").await;
-        let deadline = crate::clock::now_ms() + 500;
+        let (cancelled, _) = at_work(&manager, "cancelled").await;
+        let deadline = crate::clock::now_ms() + 3_000;
         let metadata = Data::dict([("deadline", Data::from(deadline))]);
-        let (failed, _) = at_work_on(&manager, SendMessage { metadata, ..request(message("go")) }).await;
-        let left = deadline.saturating_sub(crate::clock::now_ms());
-        tokio::time::sleep(std::time::Duration::from_millis(left)).await;
+        let (failed, _) = at_work_on(&manager, SendMessage { metadata, ..request(message("late")) }).await;
+        until("the deadline", || cleans_up("late").exists()).await;
         let (cancels, id) = (manager.clone(), cancelled.clone());
         let cancels = tokio::spawn(async move { cancels.cancel(&id).await });
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        until("the cancellation", || cleans_up("cancelled").exists()).await;
         manager.stop().await;
         is(&cancels.await.unwrap().unwrap(), TaskState::Canceled);
         is(&manager.task(&failed).await.unwrap(), TaskState::Failed);
