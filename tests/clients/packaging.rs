@@ -2,7 +2,7 @@
 //! installs the real packages.
 
 use crate::harn::{root, scratch};
-use crate::packages::{node, require_node};
+use crate::packages::{node, require, require_node};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -51,7 +51,8 @@ fn install(into: &Path, package: &Path) {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn the_npm_package_starts_the_command_of_the_platform() {
     use std::io::Write;
-    require_node("npm", "npm to install the packages of harn");
+    require_node("node", "it to make and start the npm packages");
+    require_node("npm", "it to install the packages");
     let folder = scratch("npm-packages").canonicalize().unwrap();
     let [command, platform] = npm_packages(&folder);
     let into = folder.join("project");
@@ -92,6 +93,7 @@ fn an_archive_depends_on_its_content_only() {
         fs::set_permissions(inner.join("harn"), fs::Permissions::from_mode(mode)).unwrap();
         fs::write(inner.join("man1/harn.1"), "page").unwrap();
     }
+    require("python3", "--version", "makes an archive", "python3");
     let packed = ["one", "two"].map(|name| {
         let file = folder.join(format!("{name}.tar.gz"));
         let archive = root().join("packaging/archive.py");
