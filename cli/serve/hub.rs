@@ -52,8 +52,8 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     max_finished: Option<u32>,
-    /// Approximate memory of what is kept of the past: a half for finished tasks, and a quarter each for the results of
-    /// messages and for the events to resume subscriptions; the oldest are dropped first [default: 32m]
+    /// Approximate memory of what is kept of the past: a quarter each for finished tasks and for the results of messages,
+    /// and a half for the events to resume subscriptions; the oldest are dropped first [default: 64m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_kept: Option<u64>,
     /// Amount by which the store's file can grow before it is compacted, in addition to twice the size of the last

@@ -1,7 +1,7 @@
 //! [`BrokerOptions`]: times and limits.
 
 /// Memory of finished tasks, results and past events by default, in bytes.
-const KEPT: usize = 32 << 20;
+const KEPT: usize = 64 << 20;
 
 /// Times and limits of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Default for BrokerOptions {
             redelivery_ms: 30_000,
             retention_ms: 7 * 24 * 3_600_000,
             max_finished: 100_000,
-            finished_bytes: KEPT / 2,
+            finished_bytes: KEPT / 4,
             max_tasks: 500_000,
             max_agents: 10_000,
             max_card_bytes: 256 << 10,
@@ -83,18 +83,19 @@ impl Default for BrokerOptions {
             subscription_events: 1_024,
             subscription_bytes: 16 << 20,
             kept_events: 65_536,
-            kept_bytes: KEPT / 4,
+            kept_bytes: KEPT / 2,
             compact_bytes: 64 << 20,
         }
     }
 }
 
 impl BrokerOptions {
-    /// Sets the approximate memory of what is kept of the past, in bytes: a half is for finished tasks, and a quarter each
-    /// for the results of messages and for the events to resume subscriptions.
+    /// Sets the approximate memory of what is kept of the past, in bytes: a quarter each is for finished tasks and for the
+    /// results of messages, and a half for the events to resume subscriptions, which a slow subscriber needs when the events
+    /// that wait for it have become too many.
     #[must_use]
     pub fn keeping(self, bytes: usize) -> BrokerOptions {
-        BrokerOptions { finished_bytes: bytes / 2, dedupe_bytes: bytes / 4, kept_bytes: bytes / 4, ..self }
+        BrokerOptions { finished_bytes: bytes / 4, dedupe_bytes: bytes / 4, kept_bytes: bytes / 2, ..self }
     }
 }
 
@@ -107,5 +108,7 @@ mod tests {
         let options = BrokerOptions::default();
         assert_eq!(options.finished_bytes + options.dedupe_bytes + options.kept_bytes, KEPT);
         assert_eq!(options.clone().keeping(KEPT), options);
+        // A subscription that is ended because of what waits for it can resume.
+        assert!(options.kept_bytes >= 2 * options.subscription_bytes);
     }
 }
