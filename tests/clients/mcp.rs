@@ -28,8 +28,11 @@ use std::fs;
 /// Runs a script in which `SERVER` stands for a server of `tests/mcp/hostile.py`: `era` is `old` or `new`.
 fn with_hostile(name: &str, era: &str, mode: &str, script: &str) -> Outcome {
     require_python();
-    let server =
-        format!("{{name: \"h\", command: \"python3\", args: [\"tests/mcp/hostile.py\", \"{era}\", \"{mode}\"]");
+    // A server of an unknown version that does not answer within 5 s is taken for an older one.
+    let protocol = if era == "new" && mode != "good" { ", protocol: \"2026-07-28\"" } else { "" };
+    let server = format!(
+        "{{name: \"h\", command: \"python3\", args: [\"tests/mcp/hostile.py\", \"{era}\", \"{mode}\"]{protocol}"
+    );
     let script = script.replace("SERVER_AND", &server).replace("SERVER", &format!("{server}}}"));
     run(&format!("{name}-{era}-{mode}"), &script, &[])
 }

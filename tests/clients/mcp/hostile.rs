@@ -55,8 +55,8 @@ fn called(era: &str, mode: &str) -> String {
         _ => (60_000, 60_000),
     };
     let begin = format!(
-        "let result = try {{ mcp.call_tool(SERVER_AND, timeout_ms: {timeout}, start_timeout_ms: {start_timeout}}}, \"echo\", \
-         {{text: \"hi\"}}) }}\n"
+        "let result = try {{ mcp.call_tool(SERVER_AND, timeout_ms: {timeout}, start_timeout_ms: {start_timeout}}}, \
+         \"echo\", {{text: \"hi\"}}) }}\n"
     );
     let end = r#"if is_ok(result) {
   println("ok", unwrap(result).ok, unwrap(result).text)
@@ -117,7 +117,7 @@ fn what_is_odd_but_harmless_is_survived() {
 #[test]
 fn a_server_of_a_known_version_has_the_whole_time_of_the_start() {
     // Longer than the 5 s in which a server of an unknown version must answer.
-    let script = "println(mcp.connect(SERVER_AND, protocol: \"2026-07-28\"}).protocol)\n";
+    let script = "println(mcp.connect(SERVER).protocol)\n";
     prints(&with_hostile("late", "new", "late", script), "2026-07-28");
 }
 
