@@ -19,7 +19,9 @@ use peer::{Peer, PeerRequest, Reply};
 
 /// Runs a script; its `args()` are the URLs.
 fn run(name: &str, script: &str, urls: &[&str], env: &[(&str, &str)]) -> Outcome {
-    let path = scratch(&format!("a2a-client-{name}")).join("script.harn");
+    // Tests name their scripts alike.
+    let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+    let path = scratch(&format!("{test}-{name}")).join("script.harn");
     fs::write(&path, script).unwrap();
     let mut line = vec!["run", "--seed", "1", path.to_str().unwrap(), "--"];
     line.extend(urls);

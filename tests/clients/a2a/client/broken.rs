@@ -56,7 +56,7 @@ fn what_is_no_agent_is_told_by_name() {
     ];
     for (name, status, body, wanted) in cases {
         let peer = Peer::start(move |_, _| Reply::whole(status, "", body));
-        assert_eq!(said(&format!("card-{name}"), &peer, "30000"), wanted, "{name}");
+        assert_eq!(said(name, &peer, "30000"), wanted, "{name}");
     }
 }
 
