@@ -30,6 +30,7 @@ impl MissingOtel {
     /// # Errors
     /// The environment asks for traces.
     pub(crate) fn start(self) -> Result<Option<NeverExporting>, Unsupported> {
+        let MissingOtel {} = self;
         let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match ASKS.iter().find(is_set) {
             Some(name) => Err(Unsupported(name)),
