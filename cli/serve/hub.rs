@@ -52,10 +52,13 @@ pub(crate) struct ServeHubArgs {
     /// Maximum number of finished tasks that are kept; the oldest are dropped first [default: 100000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     max_finished: Option<u32>,
-    /// Approximate memory of what is kept of the past: a quarter each for finished tasks and for the results of messages,
-    /// and a half for the events to resume subscriptions; the oldest are dropped first [default: 64m]
+    /// Approximate memory of finished tasks and of the results of messages, two thirds and a third of it; the oldest are
+    /// dropped first [default: 24m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_kept: Option<u64>,
+    /// Number of past events from which subscriptions can resume, in at most 64 MiB of memory [default: 8192]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1024..=10_000_000))]
+    max_events: Option<u32>,
     /// Amount by which the store's file can grow before it is compacted, in addition to twice the size of the last
     /// checkpoint [default: 64m]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -116,6 +119,7 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
         max_finished: args.max_finished.map_or(usual.max_finished, |most| most as usize),
         dedupe_ms: args.dedupe.map_or(usual.dedupe_ms, milliseconds),
         compact_bytes: args.compact_after.unwrap_or(usual.compact_bytes),
+        kept_events: args.max_events.map_or(usual.kept_events, |most| most as usize),
         ..usual
     };
     let options = match args.max_kept {

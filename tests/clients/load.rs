@@ -274,7 +274,10 @@ fn six_servers_keep_their_memory() {
         act(Some(session), "close", json!({}));
     }));
 
-    let (hub, addresses) = serve(&folder, &["serve", "hub", "--listen", "0", "--http", "0", "--store", "memory"], 2);
+    // A hub keeps what is past up to limits. Small ones are reached before the first measurement on a slow machine, too.
+    let limits = ["--max-kept", "3m", "--max-events", "1024"];
+    let args = ["serve", "hub", "--listen", "0", "--http", "0", "--store", "memory"];
+    let (hub, addresses) = serve(&folder, &[&args[..], &limits].concat(), 2);
     let url = format!("http://{}", addresses[0]);
     let script = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).unwrap();

@@ -1,7 +1,7 @@
 //! [`BrokerOptions`]: times and limits.
 
-/// Memory of finished tasks, results and past events by default, in bytes.
-const KEPT: usize = 64 << 20;
+/// Memory of finished tasks and results by default, in bytes.
+const KEPT: usize = 24 << 20;
 
 /// Times and limits of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct BrokerOptions {
     pub subscription_events: usize,
     /// Size of the events that a subscription buffers, in bytes. A single event may be larger.
     pub subscription_bytes: usize,
-    /// Number of events kept to resume subscriptions.
+    /// Number of events kept to resume subscriptions. A subscription whose buffer is full resumes from them.
     pub kept_events: usize,
     /// Approximate memory of the events kept to resume subscriptions, in bytes.
     pub kept_bytes: usize,
@@ -66,12 +66,12 @@ impl Default for BrokerOptions {
             max_attempts: 3,
             dedupe_ms: 24 * 3_600_000,
             max_dedupe: 1_000_000,
-            dedupe_bytes: KEPT / 4,
+            dedupe_bytes: KEPT / 3,
             ageing_ms: 30_000,
             redelivery_ms: 30_000,
             retention_ms: 7 * 24 * 3_600_000,
             max_finished: 100_000,
-            finished_bytes: KEPT / 4,
+            finished_bytes: KEPT - KEPT / 3,
             max_tasks: 500_000,
             max_agents: 10_000,
             max_card_bytes: 256 << 10,
@@ -82,20 +82,19 @@ impl Default for BrokerOptions {
             max_subscriptions: 10_000,
             subscription_events: 1_024,
             subscription_bytes: 16 << 20,
-            kept_events: 65_536,
-            kept_bytes: KEPT / 2,
+            kept_events: 8_192,
+            kept_bytes: 64 << 20,
             compact_bytes: 64 << 20,
         }
     }
 }
 
 impl BrokerOptions {
-    /// Sets the approximate memory of what is kept of the past, in bytes: a quarter each is for finished tasks and for the
-    /// results of messages, and a half for the events to resume subscriptions, which a slow subscriber needs when the events
-    /// that wait for it have become too many.
+    /// Sets the approximate memory of finished tasks and of the results of messages, in bytes: two thirds are for tasks, and a
+    /// third for results.
     #[must_use]
     pub fn keeping(self, bytes: usize) -> BrokerOptions {
-        BrokerOptions { finished_bytes: bytes / 4, dedupe_bytes: bytes / 4, kept_bytes: bytes / 2, ..self }
+        BrokerOptions { finished_bytes: bytes - bytes / 3, dedupe_bytes: bytes / 3, ..self }
     }
 }
 
@@ -106,9 +105,14 @@ mod tests {
     #[test]
     fn the_parts_of_the_memory_are_its_whole() {
         let options = BrokerOptions::default();
-        assert_eq!(options.finished_bytes + options.dedupe_bytes + options.kept_bytes, KEPT);
+        assert_eq!(options.finished_bytes + options.dedupe_bytes, KEPT);
         assert_eq!(options.clone().keeping(KEPT), options);
-        // A subscription that is ended because of what waits for it can resume.
+    }
+
+    #[test]
+    fn a_subscription_that_overflowed_can_resume() {
+        let options = BrokerOptions::default();
+        assert!(options.kept_events >= 2 * options.subscription_events);
         assert!(options.kept_bytes >= 2 * options.subscription_bytes);
     }
 }
