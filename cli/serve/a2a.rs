@@ -72,7 +72,7 @@ pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result
     let settings = a2a::A2aSettings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card, drain };
     raise_limit_of_files();
     let told = |at: &a2a::ListenAddresses| tracing::info!("listening on {}; the agent card is at {}", at.url, at.card);
-    a2a::serve(served, settings, told, signalled)
+    a2a::serve(served, settings, &told, &signalled)
 }
 
 /// Reads a token: that of the flag, else that of the variable, which does not appear in the list of processes. The

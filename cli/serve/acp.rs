@@ -63,7 +63,7 @@ pub(super) fn serve(args: ServeAcpArgs, exporting: Option<&Exporting>) -> Result
         output: Box::new(stdout()),
         ended: Some(Box::new(wait_for_end_of_input)),
     };
-    acp::serve(served, streams, settings, signalled)
+    acp::serve(served, streams, settings, &signalled)
 }
 
 /// Returns when the other end of standard input has hung up. A file never hangs up, so the function

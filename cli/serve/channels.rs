@@ -78,5 +78,5 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
     };
     raise_limit_of_files();
     let ready = |url: &str| tracing::info!("serving channels at {url}");
-    channels::serve(served, settings, ready, signalled)
+    channels::serve(served, settings, &ready, &signalled)
 }

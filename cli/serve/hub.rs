@@ -149,7 +149,7 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
     let observer = exporting.as_ref().map(Exporting::hub);
     let settings =
         HubSettings { listen, http, store: args.store, tokens, tls, options, limits, drain, health, observer };
-    let ended = server::serve(settings, ready, signalled);
+    let ended = server::serve(settings, &ready, &signalled);
     if let Some(exporting) = exporting {
         exporting.end();
     }

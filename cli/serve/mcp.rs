@@ -75,7 +75,7 @@ pub(super) fn serve(args: ServeMcpArgs, exporting: Option<&Exporting>) -> Result
     match listen {
         Some(listen) => {
             let ready = |url: &str| tracing::info!("listening on {url}");
-            mcp::serve_http(served, listen, &settings, ready, signalled)
+            mcp::serve_http(served, listen, &settings, &ready, &signalled)
         }
         None => {
             if stdin().is_terminal() {
@@ -88,7 +88,7 @@ pub(super) fn serve(args: ServeMcpArgs, exporting: Option<&Exporting>) -> Result
                 output: Box::new(stdout()),
                 ended: Some(Box::new(wait_for_end_of_input)),
             };
-            mcp::serve_stdio(served, streams, &settings, signalled)
+            mcp::serve_stdio(served, streams, &settings, &signalled)
         }
     }
 }

@@ -6,15 +6,15 @@
 //! | [`agenthub`] | `agenthub` | the published service |
 //! | [`worker`] | `harn.hub.v1` | claims, leases, progress, acknowledgement and dead letters |
 
-// The generator copies the comments of the protos, and generates more than they describe.
+// `tests/generated.rs` makes the code, so that a build needs no compiler of protos. The generator copies the comments of the protos, and generates more than they describe.
 #![allow(missing_docs, clippy::all, clippy::pedantic, clippy::restriction, unreachable_pub)]
 
 pub mod a2a {
-    tonic::include_proto!("a2a");
+    include!("../proto/generated/a2a.rs");
 }
 
 pub mod agenthub {
-    tonic::include_proto!("agenthub");
+    include!("../proto/generated/agenthub.rs");
 }
 
 pub use harn::hub::v1 as worker;
@@ -23,7 +23,7 @@ pub use harn::hub::v1 as worker;
 mod harn {
     pub(super) mod hub {
         pub mod v1 {
-            tonic::include_proto!("harn.hub.v1");
+            include!("../proto/generated/harn.hub.v1.rs");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::envelope::{Problem, kind};
 
 /// The id of a request, as it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id(Box<str>);
 
 impl From<i64> for Id {
@@ -47,6 +47,12 @@ impl Id {
     #[must_use]
     pub fn null() -> Id {
         Id("null".into())
+    }
+
+    /// Returns the id of an own request.
+    #[must_use]
+    pub fn text(text: &str) -> Id {
+        Id(serde_json::Value::from(text).to_string().into())
     }
 
     /// Returns the id that a member of other parameters names, such as a cancelled request.

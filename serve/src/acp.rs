@@ -1,7 +1,7 @@
 //! The Agent Client Protocol: serves a script to an editor, over two streams of lines.
 //!
 //! - [`serve`]: runs a server. [`AcpSettings`], [`LineStreams`], [`TransportLimits`] and [`OutputLimits`] configure it.
-//! - `transport`: lines in and out, with limits. `connection`: dispatches methods. `params`, `content`: read
+//! - `transport`: lines in and out, with limits. `connection`: requests and responses of both sides. `dispatcher`: dispatches methods. `params`, `content`: read
 //!   parameters.
 //! - `initialize`, `session`, `mode`, `injection`: the methods. `servers`: the MCP servers of a client. `answer`, `error`: the responses.
 //! - `permission`: asks the editor whether a tool may run. `peer`: the editor, as sessions see it. [`update`]:
@@ -12,6 +12,7 @@ mod answer;
 mod codes;
 mod connection;
 pub(crate) mod content;
+mod dispatcher;
 pub(crate) mod error;
 pub(crate) mod initialize;
 mod injection;

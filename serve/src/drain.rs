@@ -1,6 +1,10 @@
 //! Shuts a server down: it refuses new work, waits for running work, and stops the rest.
 
+use std::pin::Pin;
 use std::time::Duration;
+
+/// Is ready once a server must stop, with its exit code. It is boxed, so that a server is compiled once, in this crate.
+pub type StopSignal<'a> = Pin<Box<dyn Future<Output = i32> + 'a>>;
 
 /// The work that shutdown waits for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +34,7 @@ impl PendingWork {
 
 /// Waits until `idle` is ready, at most for `grace`, and logs the remaining work. The caller must stop work that is
 /// left.
-pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> PendingWork, idle: impl Future<Output = ()>) {
+pub(crate) async fn drain(grace: Duration, waits: &dyn Fn() -> PendingWork, idle: Pin<&mut dyn Future<Output = ()>>) {
     let begins = waits();
     if begins.is_none() {
         return;
@@ -52,6 +56,8 @@ pub(crate) async fn drain(grace: Duration, waits: impl Fn() -> PendingWork, idle
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use super::*;
 
     #[test]
@@ -65,12 +71,12 @@ mod tests {
     async fn a_drain_ends_with_the_work_or_with_its_grace() {
         let waits = || PendingWork { tasks: 1, ..PendingWork::default() };
         let began = tokio::time::Instant::now();
-        drain(Duration::from_secs(30), waits, tokio::time::sleep(Duration::from_secs(2))).await;
+        drain(Duration::from_secs(30), &waits, pin!(tokio::time::sleep(Duration::from_secs(2)))).await;
         assert_eq!(began.elapsed().as_secs(), 2);
-        drain(Duration::from_secs(30), waits, std::future::pending()).await;
+        drain(Duration::from_secs(30), &waits, pin!(std::future::pending())).await;
         assert_eq!(began.elapsed().as_secs(), 32);
-        drain(Duration::ZERO, waits, std::future::pending()).await;
-        drain(Duration::from_secs(30), PendingWork::default, std::future::pending()).await;
+        drain(Duration::ZERO, &waits, pin!(std::future::pending())).await;
+        drain(Duration::from_secs(30), &PendingWork::default, pin!(std::future::pending())).await;
         assert_eq!(began.elapsed().as_secs(), 32);
     }
 }

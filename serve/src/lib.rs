@@ -13,7 +13,7 @@
 //! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
 //! | [`hub`] | the broker for tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
-//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `when_woken` | metrics and health of a server, its shutdown, its limits, the time, and futures that are polled only when woken |
+//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `spawn`, `when_woken` | metrics and health of a server, its shutdown, its limits, the time, tasks, and futures that are polled only when woken |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
@@ -29,6 +29,7 @@ pub mod hub;
 pub mod mcp;
 mod metrics;
 mod probe;
+mod spawn;
 pub mod store;
 #[cfg(test)]
 #[path = "../../tests/support/tokio_wait.rs"]
@@ -41,6 +42,7 @@ mod wait;
 mod when_woken;
 pub mod wire;
 
+pub use drain::StopSignal;
 pub use metrics::Metrics;
 
 /// Returns all diagnostic codes, sorted: those of scripts and those of the protocols.

@@ -49,7 +49,6 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-ACP-007", "needs a client; in `acp`"),
     ("HARN-ACP-008", "needs a client; in `acp`"),
     ("HARN-ACP-009", "needs a fault of our own"),
-    ("HARN-ACP-010", "needs a client; in `acp`"),
     ("HARN-ACP-011", "needs an option of the command; in `acp`"),
     ("HARN-ACP-012", "needs an option of the command; in `acp`"),
     ("HARN-ACP-013", "needs an option of the command; in `acp`"),

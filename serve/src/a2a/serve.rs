@@ -1,6 +1,7 @@
 //! Serves a script to other agents.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +14,7 @@ use super::http::{A2aState, RequestService, full};
 use super::rpc::{FrameCache, StreamContext};
 use super::tasks::{self, TaskManager};
 use crate::count_limit::CountLimit;
-use crate::drain::drain;
+use crate::drain::{StopSignal, drain};
 use crate::host::{Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local, name_of};
 
@@ -82,11 +83,11 @@ pub struct ListenAddresses {
 ///
 /// # Errors
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
-pub fn serve<S: Future<Output = i32>>(
+pub fn serve<'a>(
     served: Served,
     settings: A2aSettings,
-    ready: impl FnOnce(&ListenAddresses),
-    stop: impl FnOnce() -> S,
+    ready: &dyn Fn(&ListenAddresses),
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
@@ -101,8 +102,8 @@ pub fn serve<S: Future<Output = i32>>(
 async fn talk(
     served: Served,
     settings: A2aSettings,
-    ready: impl FnOnce(&ListenAddresses),
-    stop: impl Future<Output = i32>,
+    ready: &dyn Fn(&ListenAddresses),
+    stop: StopSignal<'_>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
     let (listener, address) =
@@ -156,7 +157,7 @@ async fn talk(
     let stopped = async {
         let code = stop.await;
         manager.begin_drain();
-        drain(settings.drain, || manager.waits(), manager.idle()).await;
+        drain(settings.drain, &|| manager.waits(), pin!(manager.idle())).await;
         code
     };
     let answer = move |request| answerer.clone().answer(request);

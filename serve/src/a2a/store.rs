@@ -26,6 +26,7 @@ use tokio::sync::Semaphore;
 use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};
 use crate::clock::now_ms;
 use crate::host::Waiting;
+use crate::spawn::spawn_blocking;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
 use index::TaskIndex;
@@ -129,7 +130,7 @@ impl TaskStore {
     ) -> Waiting<Result<T, StoreError>> {
         let store = self.clone();
         Box::pin(async move {
-            let done = tokio::task::spawn_blocking(move || work(&store)).await;
+            let done = spawn_blocking(move || work(&store)).await;
             // It fails only if the thread's runtime is gone.
             done.unwrap_or(Err(StoreError::NotKept))
         })

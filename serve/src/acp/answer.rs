@@ -1,6 +1,6 @@
 //! The response to a prompt.
 
-use agent_client_protocol::v1::schema::StopReason;
+use agent_client_protocol_schema::v1::StopReason;
 use runtime::model::Usage;
 use serde_json::{Map, Value, json};
 

@@ -67,11 +67,6 @@ pub enum AcpCode {
         meaning: "An error occurred that neither the client nor the script caused. Other sessions are not affected; \
             close this one and open another.",
     },
-    /// Request cancelled.
-    Cancelled = "HARN-ACP-010", Error {
-        title: "request cancelled",
-        meaning: "The client sent `$/cancel_request` for the request, which ended before it had a result.",
-    },
     /// Address of the metrics that the server cannot listen on.
     ProbeAddress = "HARN-ACP-011", Error {
         title: "cannot listen on the metrics address",

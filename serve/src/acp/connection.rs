@@ -1,199 +1,178 @@
-//! [`Dispatcher`]: dispatches incoming messages, which are answered later. It runs on the thread that serves all
-//! sessions, so nothing here waits.
+//! [`EditorConnection`]: requests and notifications to the editor, and its answers.
 
-use std::collections::HashSet;
-use std::pin::Pin;
-use std::task::Poll;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::{
-    Client as Editor, ConnectionTo, Dispatch, Error, HandleDispatchFrom, Handled, Responder, UntypedMessage,
-};
-use runtime::data::Data;
-use serde_json::Value;
+use jsonrpc::{Answer, Id};
+use serde_json::{Value, json};
+use tokio::sync::{Notify, oneshot};
 
 use super::error::ErrorResponse;
-use super::initialize;
-use super::injection;
-use super::session::AcpSessions;
-use super::update::{ReminderUpdates, WantedUpdates};
-use crate::bridge::{self, BridgeMethod};
+use super::transport::{OutputGauge, Writer};
 
-/// The supported requests.
-const REQUESTS: [&str; 9] = [
-    "initialize",
-    "authenticate",
-    "session/new",
-    "session/load",
-    "session/resume",
-    "session/list",
-    "session/prompt",
-    "session/set_mode",
-    "session/close",
-];
-
-/// Requests of the protocol, or of its next version, that are not supported. Their names are similar to supported
-/// ones.
-const NOT_OFFERED: [&str; 6] =
-    ["session/set_model", "session/set_config_option", "session/delete", "session/fork", "session/set_title", "logout"];
-
-/// The maximum number of unknown notification names to log.
-const NAMES_TOLD: usize = 64;
-
-/// A pending response, and an action for after it is sent.
-type PendingResponse = Pin<Box<dyn Future<Output = (Result<Value, ErrorResponse>, Option<AfterResponse>)> + Send>>;
-
-/// An action for after a response is sent.
-type AfterResponse = Box<dyn FnOnce() + Send>;
-
-/// The result of a request.
-enum RequestOutcome {
-    Now(Result<Value, ErrorResponse>),
-    Later(PendingResponse),
+/// Why a request to the editor has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RequestFailure {
+    /// The editor has closed its output, so no answer can come.
+    Closed,
+    /// The editor answered with an error.
+    Error {
+        /// The JSON-RPC code.
+        code: i64,
+        /// The editor's sentence.
+        message: String,
+    },
 }
 
-impl RequestOutcome {
-    fn later(work: impl Future<Output = Result<Value, ErrorResponse>> + Send + 'static) -> RequestOutcome {
-        RequestOutcome::Later(Box::pin(async move { (work.await, None) }))
+/// Tells the work on a request that the editor has cancelled it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestCancellation(Arc<Notify>);
+
+impl RequestCancellation {
+    /// Waits until the editor cancels the request.
+    pub(crate) async fn cancelled(&self) {
+        self.0.notified().await;
     }
 }
 
-/// The methods of a connection.
-pub(crate) struct Dispatcher {
-    sessions: AcpSessions,
-    reminders: ReminderUpdates,
-    /// Whether the editor has sent its capabilities.
-    initialized: bool,
-    told: HashSet<String>,
+/// The connection to one editor. Clones share it. Nothing here waits: the gauge limits what is queued.
+#[derive(Clone)]
+pub(crate) struct EditorConnection {
+    writer: Writer,
+    gauge: Arc<OutputGauge>,
+    requests: Arc<Mutex<OpenRequests>>,
 }
 
-impl Dispatcher {
-    pub(crate) fn new(reminders: ReminderUpdates, sessions: AcpSessions) -> Dispatcher {
-        Dispatcher { sessions, reminders, initialized: false, told: HashSet::new() }
-    }
-
-    fn request(&mut self, message: UntypedMessage, responder: &Responder<Value>) -> RequestOutcome {
-        let (method, params) = message.into_parts();
-        if !self.initialized && method != "initialize" {
-            return RequestOutcome::Now(Err(ErrorResponse::not_initialized(&method)));
-        }
-        let sessions = self.sessions.clone();
-        match &*method {
-            "initialize" => RequestOutcome::Now(self.initialize(&params)),
-            "authenticate" => RequestOutcome::Now(Err(ErrorResponse::params(
-                "methodId",
-                "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
-            ))),
-            "session/new" => RequestOutcome::Later(Box::pin(open(sessions, params))),
-            "session/prompt" => RequestOutcome::later(sessions.prompt(params, responder.cancellation())),
-            "session/set_mode" => RequestOutcome::Now(sessions.set_mode(&params)),
-            "session/list" => RequestOutcome::later(sessions.list(params)),
-            "session/load" => RequestOutcome::later(sessions.again(params, true)),
-            "session/resume" => RequestOutcome::later(sessions.again(params, false)),
-            "session/close" => RequestOutcome::later(sessions.close(params)),
-            it if NOT_OFFERED.contains(&it) => RequestOutcome::Now(Err(ErrorResponse::not_offered(it))),
-            _ => match BridgeMethod::of(&method) {
-                Some(known) => {
-                    RequestOutcome::later(injection::settled(injection::accept(&sessions.host, known, params)))
-                }
-                None => RequestOutcome::Now(Err(ErrorResponse::unknown_method(
-                    &method,
-                    REQUESTS.into_iter().chain(injection::names()),
-                ))),
-            },
-        }
-    }
-
-    fn initialize(&mut self, params: &Value) -> Result<Value, ErrorResponse> {
-        let client = initialize::read(params)?;
-        self.sessions.peer.want(WantedUpdates::of(&client, self.reminders));
-        self.initialized = true;
-        initialize::answer(self.sessions.host.keeps_sessions(), &injection::capability())
-            .map_err(|error| ErrorResponse::broken(error.to_string()))
-    }
-
-    /// Handles a notification. It gets no response; errors are logged.
-    fn notification(&mut self, message: UntypedMessage) {
-        let (method, params) = message.into_parts();
-        let outcome = match &*method {
-            "session/cancel" => self.sessions.cancel(&params),
-            // Before `initialize` no session is open that could accept it.
-            _ if BridgeMethod::of(&method).is_some() => return self.put_in(&method, params),
-            // An optional message of the protocol itself: the connection handles `$/cancel_request`.
-            _ if method.starts_with("$/") => Ok(()),
-            _ if self.told.len() >= NAMES_TOLD || !self.told.insert(method.clone()) => Ok(()),
-            _ => Err(ErrorResponse::unknown_method(&method, ["session/cancel"].into_iter().chain(injection::names()))),
-        };
-        if let Err(refusal) = outcome {
-            tracing::warn!(code = refusal.code(), "the notification `{method}` was ignored: {}", refusal.message());
-        }
-    }
+/// The requests of both sides that have no answer yet.
+#[derive(Default)]
+struct OpenRequests {
+    /// The requests to the editor, by number.
+    sent: HashMap<u64, oneshot::Sender<Result<Value, RequestFailure>>>,
+    last: u64,
+    /// Whether the editor has closed its output.
+    is_closed: bool,
+    /// The editor's requests.
+    received: HashMap<Id, RequestCancellation>,
 }
 
-impl Dispatcher {
-    /// Handles an injection by notification.
-    fn put_in(&self, name: &str, params: Value) {
-        let Some(method) = BridgeMethod::of(name) else { return };
-        let noted = injection::of_host(method, params).map_err(|refusal| refusal.message().to_owned());
-        let noted = noted.and_then(|params| bridge::notify(method, &Data::from(params), &self.sessions.host));
-        if let Err(why) = noted {
-            if method.injects() {
-                self.sessions.host.metrics().injections.refused.add();
+impl EditorConnection {
+    pub(crate) fn new(writer: Writer, gauge: Arc<OutputGauge>) -> EditorConnection {
+        EditorConnection { writer, gauge, requests: Arc::default() }
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify(&self, method: &str, params: &Value) {
+        self.put(jsonrpc::notification(method, params));
+    }
+
+    /// Sends a request, and waits for its answer. If the future is dropped, the request is cancelled.
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> impl Future<Output = Result<Value, RequestFailure>> + Send + 'static {
+        let (answered, answer) = oneshot::channel();
+        let number = {
+            let mut requests = self.requests();
+            requests.last += 1;
+            let number = requests.last;
+            // A closed connection drops the sender, which the receiver sees.
+            if !requests.is_closed {
+                requests.sent.insert(number, answered);
             }
-            tracing::warn!("the notification `{name}` had no effect: {why}");
+            number
+        };
+        self.put(jsonrpc::request(&Id::text(&sent_id(number)), method, params));
+        let open = OpenRequest { connection: self.clone(), number };
+        async move {
+            let _open = open;
+            answer.await.unwrap_or(Err(RequestFailure::Closed))
         }
     }
-}
 
-impl HandleDispatchFrom<Editor> for Dispatcher {
-    async fn handle_dispatch_from(
-        &mut self,
-        message: Dispatch,
-        _connection: ConnectionTo<Editor>,
-    ) -> Result<Handled<Dispatch>, Error> {
-        match message {
-            Dispatch::Request(message, responder) => match self.request(message, &responder) {
-                RequestOutcome::Now(answer) => respond(responder, answer),
-                RequestOutcome::Later(mut work) => {
-                    // Poll once immediately, so that consecutive requests reach the host in order.
-                    match std::future::poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-                        Poll::Ready(done) => finish(responder, done),
-                        Poll::Pending => {
-                            tokio::spawn(async move { finish(responder, work.await) });
-                        }
-                    }
-                }
-            },
-            Dispatch::Notification(message) => self.notification(message),
-            message @ Dispatch::Response(..) => return Ok(Handled::No { message, retry: false }),
+    /// Registers a request of the editor, until [`respond`](Self::respond).
+    pub(crate) fn receive(&self, id: &Id) -> RequestCancellation {
+        let cancellation = RequestCancellation::default();
+        self.requests().received.insert(id.clone(), cancellation.clone());
+        cancellation
+    }
+
+    /// Answers a request of the editor.
+    pub(crate) fn respond(&self, id: &Id, answer: Result<Value, ErrorResponse>) {
+        self.requests().received.remove(id);
+        self.put(match answer {
+            Ok(result) => jsonrpc::result(id, &result),
+            Err(error) => jsonrpc::error(id, &error.into_json()),
+        });
+    }
+
+    /// Tells the work on a request that the editor cancels it; `params` are those of `$/cancel_request`. A request that is
+    /// answered has nothing to cancel.
+    pub(crate) fn cancel(&self, params: &Value) {
+        let Some(id) = Id::of_json(&params["requestId"]) else { return };
+        if let Some(cancellation) = self.requests().received.get(&id) {
+            cancellation.0.notify_one();
         }
-        Ok(Handled::Yes)
     }
 
-    fn describe_chain(&self) -> impl std::fmt::Debug {
-        "Front"
+    /// Takes the editor's answer to a request. One to no request is ignored: the request may have been cancelled.
+    pub(crate) fn answered(&self, answer: Answer<Value>) {
+        let number = answer.id.as_ref().and_then(|id| {
+            let id: Value = serde_json::from_str(id.as_json()).ok()?;
+            id.as_str()?.strip_prefix(SENT)?.parse().ok()
+        });
+        let waits = number.and_then(|number: u64| self.requests().sent.remove(&number));
+        let Some(waits) = waits else {
+            return tracing::debug!(id = answer.id.as_ref().map(Id::as_json), "a response to no open request");
+        };
+        let result = match answer.error {
+            Some(error) => Err(RequestFailure::Error {
+                code: error["code"].as_i64().unwrap_or(i64::from(jsonrpc::code::INTERNAL_ERROR)),
+                message: error["message"].as_str().unwrap_or_default().to_owned(),
+            }),
+            None => Ok(answer.result.unwrap_or_default()),
+        };
+        // The work that asked may be over.
+        let _ = waits.send(result);
+    }
+
+    /// Fails the requests to the editor: its input has ended.
+    pub(crate) fn close(&self) {
+        let mut requests = self.requests();
+        requests.is_closed = true;
+        requests.sent.clear();
+    }
+
+    /// Queues a line.
+    pub(crate) fn put(&self, line: String) {
+        self.gauge.frame();
+        self.writer.put(line);
+    }
+
+    /// Locks the state. Code that holds this lock does not panic.
+    fn requests(&self) -> MutexGuard<'_, OpenRequests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Handles `session/new`. The session's events so far follow the response.
-async fn open(sessions: AcpSessions, params: Value) -> (Result<Value, ErrorResponse>, Option<AfterResponse>) {
-    let peer = sessions.peer.clone();
-    match sessions.open(params).await {
-        Ok((answer, handle)) => {
-            let cwd = handle.cwd().map(Into::into).unwrap_or_default();
-            (Ok(answer), Some(Box::new(move || peer.announce(handle.id(), cwd))))
+/// How the ids of requests to the editor begin: a text is no id that an editor gives its own requests by counting.
+const SENT: &str = "harn-";
+
+fn sent_id(number: u64) -> String {
+    format!("{SENT}{number}")
+}
+
+/// A request to the editor whose answer is awaited.
+struct OpenRequest {
+    connection: EditorConnection,
+    number: u64,
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        // An answered request is not in the map any more.
+        if self.connection.requests().sent.remove(&self.number).is_some() {
+            self.connection.notify("$/cancel_request", &json!({"requestId": sent_id(self.number)}));
         }
-        Err(refusal) => (Err(refusal), None),
     }
-}
-
-fn finish(responder: Responder<Value>, (answer, after): (Result<Value, ErrorResponse>, Option<AfterResponse>)) {
-    respond(responder, answer);
-    if let Some(after) = after {
-        after();
-    }
-}
-
-fn respond(responder: Responder<Value>, answer: Result<Value, ErrorResponse>) {
-    // It fails only if the connection has ended, and then no client waits for it.
-    let _ = responder.respond_with_result(answer.map_err(Error::from));
 }

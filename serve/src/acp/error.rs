@@ -1,13 +1,19 @@
 //! [`ErrorResponse`]: the error response to a message. It has a sentence for people and details for programs.
 
 use super::AcpCode;
-use agent_client_protocol::{Error, ErrorCode};
+use jsonrpc::code;
 use runtime::words::nearest;
 use serde_json::{Map, Value};
 use stdlib::CodeRef;
 
 use crate::host::{HostError, ScriptFailure};
 use crate::store::StoreError;
+
+/// A resource that does not exist: a session.
+pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;
+
+/// A request that was cancelled.
+pub(crate) const REQUEST_CANCELLED: i32 = -32800;
 
 /// A request before `initialize`. JSON-RPC reserves the codes from -32099 to -32000 for servers; to editors, -32000
 /// itself means that the user must log in, and -32002 that a resource is not found.
@@ -19,20 +25,16 @@ const NOT_NOW: i32 = -32004;
 /// The error response to a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ErrorResponse {
-    rpc: ErrorCode,
+    rpc: i32,
     message: String,
     data: Map<String, Value>,
 }
 
 impl ErrorResponse {
     /// Creates an error from a JSON-RPC code, a diagnostic code, and a sentence.
-    pub(crate) fn new(
-        rpc: impl Into<ErrorCode>,
-        code: impl Into<CodeRef>,
-        message: impl Into<String>,
-    ) -> ErrorResponse {
+    pub(crate) fn new(rpc: i32, code: impl Into<CodeRef>, message: impl Into<String>) -> ErrorResponse {
         let data = Map::from_iter([("code".to_owned(), code.into().as_str().into())]);
-        ErrorResponse { rpc: rpc.into(), message: message.into(), data }
+        ErrorResponse { rpc, message: message.into(), data }
     }
 
     /// Names the invalid field, as a path from the parameters: `prompt[1].text`.
@@ -80,16 +82,16 @@ impl ErrorResponse {
     /// Converts it to the `error` of a response.
     pub(crate) fn into_json(self) -> Value {
         let ErrorResponse { rpc, message, data } = self;
-        serde_json::json!({"code": rpc.value(), "message": message, "data": data})
+        serde_json::json!({"code": rpc, "message": message, "data": data})
     }
 
     pub(crate) fn no_json(error: &str) -> ErrorResponse {
-        ErrorResponse::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, format!("invalid JSON line: {error}"))
+        ErrorResponse::new(code::PARSE_ERROR, AcpCode::NoJson, format!("invalid JSON line: {error}"))
     }
 
     pub(crate) fn no_text(byte: usize) -> ErrorResponse {
         ErrorResponse::new(
-            ErrorCode::PARSE_ERROR,
+            code::PARSE_ERROR,
             AcpCode::NoJson,
             format!(
                 "the line is not UTF-8, starting at byte \
@@ -100,29 +102,29 @@ impl ErrorResponse {
 
     pub(crate) fn line_too_long(bytes: usize, limit: usize) -> ErrorResponse {
         let message = format!("the line has {bytes} bytes and was skipped; the limit is {limit}");
-        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::LineTooLong, message)
+        ErrorResponse::new(code::INVALID_REQUEST, AcpCode::LineTooLong, message)
             .reason("line_too_long")
             .with("limit", limit)
     }
 
     pub(crate) fn batch() -> ErrorResponse {
         let message = "batches are not supported; send each message in a separate line";
-        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
+        ErrorResponse::new(code::INVALID_REQUEST, AcpCode::NoMessage, message).reason("batch")
     }
 
     pub(crate) fn no_message(kind: &str) -> ErrorResponse {
         let message = format!("a JSON-RPC message must be an object, not {kind}");
-        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message)
+        ErrorResponse::new(code::INVALID_REQUEST, AcpCode::NoMessage, message)
     }
 
     pub(crate) fn envelope(field: &str, problem: &str) -> ErrorResponse {
         let message = format!("`{field}` of a JSON-RPC message {problem}");
-        ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
+        ErrorResponse::new(code::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
     }
 
     pub(crate) fn unknown_method<'a>(method: &str, known: impl IntoIterator<Item = &'a str>) -> ErrorResponse {
         ErrorResponse::new(
-            ErrorCode::METHOD_NOT_FOUND,
+            code::METHOD_NOT_FOUND,
             AcpCode::UnknownMethod,
             format!("unknown method `{}`", shortened(method)),
         )
@@ -135,7 +137,7 @@ impl ErrorResponse {
             "`{method}` is not supported, as the capabilities in the response to `initialize` \
             show"
         );
-        ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
+        ErrorResponse::new(code::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
     }
 
     pub(crate) fn not_initialized(method: &str) -> ErrorResponse {
@@ -145,12 +147,12 @@ impl ErrorResponse {
 
     /// Refuses parameters with the invalid field `field`.
     pub(crate) fn params(field: &str, message: impl Into<String>) -> ErrorResponse {
-        ErrorResponse::new(ErrorCode::INVALID_PARAMS, AcpCode::Params, message).field(field)
+        ErrorResponse::new(code::INVALID_PARAMS, AcpCode::Params, message).field(field)
     }
 
     pub(crate) fn unknown_session(id: &str) -> ErrorResponse {
         let message = format!("session `{}` is not open; `session/new` opens one", shortened(id));
-        ErrorResponse::new(ErrorCode::RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
+        ErrorResponse::new(RESOURCE_NOT_FOUND, AcpCode::UnknownSession, message)
             .field("sessionId")
             .with("sessionId", id)
     }
@@ -161,8 +163,7 @@ impl ErrorResponse {
 
     /// Reports a failed script.
     pub(crate) fn failed(failure: &ScriptFailure) -> ErrorResponse {
-        ErrorResponse::new(ErrorCode::INTERNAL_ERROR, failure.code, &*failure.message)
-            .with("diagnostic", &*failure.drawn)
+        ErrorResponse::new(code::INTERNAL_ERROR, failure.code, &*failure.message).with("diagnostic", &*failure.drawn)
     }
 
     /// Refuses a session that cannot be loaded from the event log.
@@ -170,21 +171,15 @@ impl ErrorResponse {
         let (code, message) = (error.code(), format!("{}; {}", error.client_message(), error.help()));
         match error {
             StoreError::Unknown(id) => ErrorResponse::unknown_session(id),
-            StoreError::Cursor(_) => ErrorResponse::new(ErrorCode::INVALID_PARAMS, code, message).field("cursor"),
+            StoreError::Cursor(_) => ErrorResponse::new(code::INVALID_PARAMS, code, message).field("cursor"),
             StoreError::Elsewhere(_) => ErrorResponse::new(NOT_NOW, code, message).reason("open_elsewhere"),
-            StoreError::NotKept => ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, code, message).reason("not_kept"),
-            _ => ErrorResponse::new(ErrorCode::INTERNAL_ERROR, code, message),
+            StoreError::NotKept => ErrorResponse::new(code::METHOD_NOT_FOUND, code, message).reason("not_kept"),
+            _ => ErrorResponse::new(code::INTERNAL_ERROR, code, message),
         }
     }
 
     pub(crate) fn broken(message: impl Into<String>) -> ErrorResponse {
-        ErrorResponse::new(ErrorCode::INTERNAL_ERROR, AcpCode::Internal, message)
-    }
-}
-
-impl From<ErrorResponse> for Error {
-    fn from(refusal: ErrorResponse) -> Error {
-        Error::new(refusal.rpc, refusal.message).data(Value::Object(refusal.data))
+        ErrorResponse::new(code::INTERNAL_ERROR, AcpCode::Internal, message)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `initialize`: the capabilities of both sides.
 
-use agent_client_protocol::schema::ProtocolVersion;
-use agent_client_protocol::v1::schema::{
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{
     AgentCapabilities, ClientCapabilities, Implementation, InitializeResponse, McpCapabilities, PromptCapabilities,
     SessionCapabilities, SessionCloseCapabilities, SessionListCapabilities, SessionResumeCapabilities,
 };

@@ -2,7 +2,7 @@
 //! are accepted on this thread, without waiting for a busy session.
 
 use super::AcpCode;
-use agent_client_protocol::ErrorCode;
+use jsonrpc::code;
 use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{Propagate, RoleHint, Surface};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use stdlib::from_core;
 
 use super::content;
-use super::error::ErrorResponse;
+use super::error::{ErrorResponse, RESOURCE_NOT_FOUND};
 use super::params::Params;
 use crate::bridge::{self, BridgeError, BridgeMethod, BridgeResponse};
 use crate::host::Host;
@@ -73,23 +73,21 @@ impl From<BridgeError> for ErrorResponse {
     fn from(error: BridgeError) -> ErrorResponse {
         let message = error.to_string();
         match error {
-            BridgeError::Json(_) => ErrorResponse::new(ErrorCode::PARSE_ERROR, AcpCode::NoJson, message),
+            BridgeError::Json(_) => ErrorResponse::new(code::PARSE_ERROR, AcpCode::NoJson, message),
             BridgeError::Envelope { field, .. } => {
-                ErrorResponse::new(ErrorCode::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
+                ErrorResponse::new(code::INVALID_REQUEST, AcpCode::NoMessage, message).field(field)
             }
-            BridgeError::Method { .. } => {
-                ErrorResponse::new(ErrorCode::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message)
-            }
+            BridgeError::Method { .. } => ErrorResponse::new(code::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message),
             BridgeError::Reminder(error) => {
                 let field = path(&error.field);
                 let message = bridge::message_on(&error, Surface::Acp);
-                let refusal = ErrorResponse::new(ErrorCode::INVALID_PARAMS, from_core(error.code), message.as_str());
+                let refusal = ErrorResponse::new(code::INVALID_PARAMS, from_core(error.code), message.as_str());
                 let refusal = refusal.field(&field).with("message", message.as_str());
                 refusal.suggestion(bridge::suggestion(&error, Surface::Acp))
             }
             BridgeError::Host(error) => error.into(),
             BridgeError::Queue(error) => of_queue(&error, message),
-            BridgeError::Log(error) => ErrorResponse::new(ErrorCode::INTERNAL_ERROR, from_core(error.code()), message),
+            BridgeError::Log(error) => ErrorResponse::new(code::INTERNAL_ERROR, from_core(error.code()), message),
         }
     }
 }
@@ -117,8 +115,8 @@ fn of_queue(error: &QueueError, message: String) -> ErrorResponse {
     let rpc = match error {
         QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL.into(),
         QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
-        QueueError::Unknown(_) | QueueError::Closed => ErrorCode::RESOURCE_NOT_FOUND,
-        QueueError::Refused(_) => ErrorCode::INVALID_PARAMS,
+        QueueError::Unknown(_) | QueueError::Closed => RESOURCE_NOT_FOUND,
+        QueueError::Refused(_) => code::INVALID_PARAMS,
     };
     let refusal = ErrorResponse::new(rpc, BridgeError::of_queue(error), message).reason(bridge::reason(error));
     match error {

@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn the_modes_are_told_as_the_protocol_has_them() {
-        let state: agent_client_protocol::v1::schema::SessionModeState = serde_json::from_value(state("plan")).unwrap();
+        let state: agent_client_protocol_schema::v1::SessionModeState = serde_json::from_value(state("plan")).unwrap();
         assert_eq!(&*state.current_mode_id.0, "plan");
         let ids: Vec<_> = state.available_modes.iter().map(|mode| mode.id.to_string()).collect();
         assert_eq!(ids, Mode::WORDS);

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use agent_client_protocol::{Client, ConnectionTo, Error, UntypedMessage};
 use runtime::model::Usage;
 
+use super::connection::EditorConnection;
 use super::permission::{self, AlwaysHolds};
 use super::transport::OutputGauge;
 use super::update::{Outbox, UpdateConverter, UpdateNotification, WantedUpdates};
@@ -14,8 +14,7 @@ use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 
 /// The editor, as sessions see it.
 pub(crate) struct AcpPeer {
-    /// The connection: empty until it is established.
-    connection: OnceLock<ConnectionTo<Client>>,
+    connection: EditorConnection,
     gauge: Arc<OutputGauge>,
     outbox: Arc<Outbox>,
     /// The tokens of each session since its last response to a prompt.
@@ -23,15 +22,9 @@ pub(crate) struct AcpPeer {
 }
 
 impl AcpPeer {
-    pub(crate) fn new(gauge: Arc<OutputGauge>) -> AcpPeer {
+    pub(crate) fn new(connection: EditorConnection, gauge: Arc<OutputGauge>) -> AcpPeer {
         let outbox = Arc::new(Outbox::new(WantedUpdates::default()));
-        AcpPeer { connection: OnceLock::new(), gauge, outbox, used: Mutex::default() }
-    }
-
-    /// Sets the connection.
-    pub(crate) fn connect(&self, connection: ConnectionTo<Client>) {
-        // Only one connection exists in the life of the process.
-        let _ = self.connection.set(connection);
+        AcpPeer { connection, gauge, outbox, used: Mutex::default() }
     }
 
     /// Sets the updates that the editor accepts.
@@ -52,7 +45,7 @@ impl AcpPeer {
 
     /// Sends all events of a session so far, before a response that must come after them.
     pub(crate) fn tell(&self, session_id: &Arc<str>) {
-        self.outbox.send_all(session_id, |frame| self.send(frame));
+        self.outbox.send_all(session_id, |frame| self.send(&frame));
     }
 
     /// Sends the events of all sessions, as fast as the editor reads. Never returns.
@@ -60,7 +53,7 @@ impl AcpPeer {
         loop {
             self.gauge.room().await;
             self.outbox.due().await;
-            self.outbox.send_next(|frame| self.send(frame));
+            self.outbox.send_next(|frame| self.send(&frame));
             // Let incoming messages have their turn.
             tokio::task::yield_now().await;
         }
@@ -68,7 +61,7 @@ impl AcpPeer {
 
     /// Sends the remaining events, once all sessions are over.
     pub(crate) fn tell_rest(&self) {
-        while self.outbox.send_next(|frame| self.send(frame)) {}
+        while self.outbox.send_next(|frame| self.send(&frame)) {}
     }
 
     /// Returns the tokens that a session has used since the last call.
@@ -81,14 +74,8 @@ impl AcpPeer {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, frame: UpdateNotification) {
-        let Some(connection) = self.connection.get() else { return };
-        let Ok(message) = UntypedMessage::new(frame.method, frame.params) else { return };
-        self.gauge.frame();
-        if connection.send_notification(message).is_err() {
-            // The connection has ended, so this frame is not sent.
-            self.gauge.taken(1, 0);
-        }
+    fn send(&self, frame: &UpdateNotification) {
+        self.connection.notify(frame.method, &frame.params);
     }
 }
 
@@ -114,19 +101,17 @@ impl Peer for AcpPeer {
 
     fn permit(&self, question: PermissionQuestion) -> Waiting<Verdict> {
         let told = |why: &str| -> Waiting<Verdict> { Box::pin(std::future::ready(Verdict::Unusable(why.into()))) };
-        let Some(connection) = self.connection.get() else { return Box::pin(std::future::ready(Verdict::Cancelled)) };
         // The call itself must be sent first.
         self.tell(&question.session_id);
         let shown = |updates: &UpdateConverter| updates.tool_call(&question.call, &question.annotations);
         let Some(shown) = self.outbox.with(&question.session_id, shown) else {
             return told("the client does not know the session yet, so it cannot answer");
         };
-        let params = permission::params(&question, shown, AlwaysHolds::Session);
-        let Ok(message) = params.map_err(Error::from).and_then(|it| UntypedMessage::new(permission::METHOD, it)) else {
+        let Ok(params) = permission::params(&question, shown, AlwaysHolds::Session) else {
             return told("the question cannot be written as JSON");
         };
         // If the future is dropped, the request to the editor is cancelled.
-        let answer = connection.send_request(message).block_task();
+        let answer = self.connection.request(permission::METHOD, &params);
         Box::pin(async move { permission::verdict(answer.await) })
     }
 }

@@ -3,10 +3,12 @@
 
 use std::fmt;
 
-use agent_client_protocol::v1::schema as acp;
-use agent_client_protocol::{Error, ErrorCode, is_incoming_transport_closed};
+use agent_client_protocol_schema::v1 as acp;
+use jsonrpc::code::METHOD_NOT_FOUND;
 use serde_json::{Value, json};
 
+use super::connection::RequestFailure;
+use super::error::REQUEST_CANCELLED;
 use crate::host::{PermissionQuestion, Verdict};
 
 /// The name of the method.
@@ -82,17 +84,22 @@ impl fmt::Display for AlwaysHolds {
 }
 
 /// Converts the client's response to a verdict.
-pub(crate) fn verdict(answer: Result<Value, Error>) -> Verdict {
-    match answer {
-        Ok(answer) => chosen(&answer)
-            .unwrap_or_else(|why| Verdict::Unusable(format!("invalid response of the client: {why}").into())),
-        Err(error) if is_incoming_transport_closed(&error) => Verdict::Cancelled,
-        Err(error) if error.code == ErrorCode::REQUEST_CANCELLED => Verdict::Cancelled,
-        Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-            Verdict::Unusable("the client does not support permission requests".into())
+pub(crate) fn verdict(answer: Result<Value, RequestFailure>) -> Verdict {
+    let (code, message) = match answer {
+        Ok(answer) => {
+            return chosen(&answer)
+                .unwrap_or_else(|why| Verdict::Unusable(format!("invalid response of the client: {why}").into()));
         }
-        Err(error) => Verdict::Unusable(format!("the permission request failed: {}", shortened(&error.message)).into()),
+        Err(RequestFailure::Closed) => return Verdict::Cancelled,
+        Err(RequestFailure::Error { code, message }) => (code, message),
+    };
+    if code == i64::from(REQUEST_CANCELLED) {
+        return Verdict::Cancelled;
     }
+    if code == i64::from(METHOD_NOT_FOUND) {
+        return Verdict::Unusable("the client does not support permission requests".into());
+    }
+    Verdict::Unusable(format!("the permission request failed: {}", shortened(&message)).into())
 }
 
 fn chosen(answer: &Value) -> Result<Verdict, String> {
@@ -189,7 +196,7 @@ mod tests {
             let Verdict::Unusable(said) = verdict(Ok(answer.clone())) else { panic!("{answer}") };
             assert!(said.contains(why) && said.len() < 400, "{answer}: {said}");
         }
-        let error = |code: i32| Err(Error::new(code, "no dialog here"));
+        let error = |code| Err(RequestFailure::Error { code, message: "no dialog here".to_owned() });
         assert_eq!(verdict(error(-32800)), Verdict::Cancelled);
         assert_eq!(verdict(error(-32601)), Verdict::Unusable("the client does not support permission requests".into()));
         assert_eq!(verdict(error(-32000)), Verdict::Unusable("the permission request failed: no dialog here".into()));

@@ -1,19 +1,21 @@
 //! Serves a script to one editor.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_client_protocol::{Agent, Builder};
 use stdlib::Diagnostic;
+use tokio::sync::Notify;
 
 use super::AcpCode;
-use super::connection::Dispatcher;
+use super::connection::EditorConnection;
+use super::dispatcher::Dispatcher;
 use super::peer::AcpPeer;
 use super::session::AcpSessions;
 use super::transport::{LineStreams, Transport, TransportLimits};
 use super::update::ReminderUpdates;
-use crate::drain::drain;
+use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{ListenError, ListenerNames, Token};
 use crate::probe::{HEALTH, METRICS, Probe, Probed, READY};
@@ -53,11 +55,11 @@ pub struct ProbeSettings {
 ///
 /// # Errors
 /// The script is invalid, before anything is read; or the system refuses a runtime or a thread.
-pub fn serve<S: Future<Output = i32>>(
+pub fn serve<'a>(
     served: Served,
     streams: LineStreams,
     settings: AcpSettings,
-    stop: impl FnOnce() -> S,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
@@ -73,11 +75,12 @@ async fn talk(
     served: Served,
     streams: LineStreams,
     settings: AcpSettings,
-    stop: impl Future<Output = i32>,
+    stop: StopSignal<'_>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let (transport, channel) = Transport::new(streams, settings.bounds);
+    let transport = Transport::new(streams, settings.bounds);
     let gauge = transport.gauge().clone();
-    let peer = Arc::new(AcpPeer::new(gauge.clone()));
+    let connection = EditorConnection::new(transport.writer().clone(), gauge.clone());
+    let peer = Arc::new(AcpPeer::new(connection.clone(), gauge.clone()));
     let host = Host::start(served, peer.clone())?;
     let probed: Arc<dyn Probed> = Arc::new(host.clone());
     let probe = settings.probe.map(|at| Probe::open(at.listen, at.token, probed)).transpose();
@@ -86,47 +89,48 @@ async fn talk(
         tracing::info!("serving {HEALTH}, {READY} and {METRICS} on http://{}", probe.address);
     }
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
-    let dispatcher = Dispatcher::new(settings.reminders, AcpSessions { host: host.clone(), peer: peer.clone(), mode });
-    let carried = tokio::spawn(transport.carry());
-    let connection = Builder::new_with(Agent, dispatcher).name("harn").connect_with(channel, async |connection| {
-        peer.connect(connection.clone());
-        let ended = async {
-            let stopped = async {
-                let code = stop.await;
-                host.begin_drain();
-                drain(settings.drain, || host.waits(), host.idle()).await;
-                code
-            };
-            let code = tokio::select! {
-                biased;
-                code = stopped => code,
-                () = gauge.gone() => 0,
-                () = connection.incoming_closed() => 0,
-            };
-            host.stop().await;
+    let sessions = AcpSessions { host: host.clone(), peer: peer.clone(), mode };
+    let mut dispatcher = Dispatcher::new(connection.clone(), settings.reminders, sessions);
+    let input_ended = Notify::new();
+    // Messages are taken until all sessions are over: a running turn may wait for an answer.
+    let reading = async {
+        transport.read(|message| dispatcher.take(message)).await;
+        connection.close();
+        input_ended.notify_one();
+        std::future::pending().await
+    };
+    let ended = async {
+        let stopped = async {
+            let code = stop.await;
+            host.begin_drain();
+            drain(settings.drain, &|| host.waits(), pin!(host.idle())).await;
             code
-        };
-        let answering = async {
-            match &probe {
-                Some(probe) => match probe.answer_all().await {},
-                None => std::future::pending().await,
-            }
         };
         let code = tokio::select! {
             biased;
-            code = ended => code,
-            () = peer.tell_all() => 0,
-            () = answering => 0,
+            code = stopped => code,
+            () = gauge.gone() => 0,
+            () = input_ended.notified() => 0,
         };
-        peer.tell_rest();
-        Ok(code)
-    });
-    let code = connection.await.unwrap_or_else(|error| {
-        tracing::error!("the connection was lost: {}", error.message);
-        1
-    });
+        host.stop().await;
+        code
+    };
+    let answering = async {
+        match &probe {
+            Some(probe) => match probe.answer_all().await {},
+            None => std::future::pending().await,
+        }
+    };
+    let code = tokio::select! {
+        biased;
+        code = ended => code,
+        () = reading => 0,
+        () = peer.tell_all() => 0,
+        () = answering => 0,
+    };
+    peer.tell_rest();
     let _ = tokio::time::timeout(LAST_LINES, async {
-        let _ = carried.await;
+        dispatcher.all_answered().await;
         gauge.all_taken().await;
     })
     .await;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use agent_client_protocol::RequestCancellation;
 use runtime::data::Data;
 use serde_json::{Value, json};
 
+use super::connection::RequestCancellation;
 use super::error::ErrorResponse;
 use super::params::Params;
 use super::peer::AcpPeer;

@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent_client_protocol::schema::MaybeUndefined;
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::MaybeUndefined;
+use agent_client_protocol_schema::v1 as acp;
 use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::Usage;

@@ -36,6 +36,7 @@ use super::{Action, ActionError, ActionKind, ChannelTransport, DisconnectReason,
 use crate::acp::error::ErrorResponse;
 use crate::acp::transport;
 use crate::acp::update::{UpdateConverter, WantedUpdates};
+use crate::spawn::spawn_in;
 
 /// Messages of ACP.
 const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: 256, positional_params: false, answers: true };
@@ -502,7 +503,7 @@ impl AcpChannel {
         let Some(session_id) = params["sessionId"].as_str() else { return };
         let action = self.action(ActionKind::Cancel, Some(session_id.into()), Data::empty_dict(), params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             // A refusal is on the log; a notification has no answer.
             let _ = daemon.submit(&channel, action).await;
             WorkDone::Nothing

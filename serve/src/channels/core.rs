@@ -22,6 +22,7 @@ use super::{
 };
 use crate::a2a::now_ms;
 use crate::host::HostError;
+use crate::spawn::spawn_blocking;
 use crate::store::is_session;
 
 /// The number of records that are read at a time.
@@ -128,7 +129,7 @@ impl ChannelCore {
         }
         let (log, id): (_, Arc<str>) = (self.log.clone(), session_id.into());
         let wanted = id.clone();
-        let read = tokio::task::spawn_blocking(move || log.look(|file| read_account(file, &wanted)));
+        let read = spawn_blocking(move || log.look(|file| read_account(file, &wanted)));
         let account = read.await.map_err(|_| HostError::Stopping)??;
         if let Some(account) = &account {
             self.accounts.set(&id, account);
@@ -230,7 +231,7 @@ impl ChannelCore {
             return self.known(secret);
         }
         let core = self.clone();
-        let read = tokio::task::spawn_blocking(move || core.catch_up()).await;
+        let read = spawn_blocking(move || core.catch_up()).await;
         if let Ok(Err(error)) = read {
             report(FailedOperation::Read, "enrolments", format_args!("cannot read the enrolled channels: {error}"));
         }

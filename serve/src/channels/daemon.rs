@@ -18,6 +18,7 @@ use super::{
 use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
 use crate::http::HttpConnection;
+use crate::spawn::{spawn_blocking, spawn_on};
 use crate::store::StoreError;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
@@ -160,7 +161,7 @@ impl ChannelDaemon {
         // The semaphore is never closed.
         let _permit = self.reading.acquire().await;
         let read = move || log.look(|file| file.cursors_of_run(&session_id, after));
-        let read = tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
+        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
         Ok(read?)
     }
 
@@ -176,7 +177,7 @@ impl ChannelDaemon {
                 Ok(first.iter().any(|record| Topic::Life.word_of(&record.kind) == Some("opened")))
             })
         };
-        let read = tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
+        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
         Ok(read?)
     }
 
@@ -228,7 +229,7 @@ impl ChannelDaemon {
         let (daemon, session_id) = (self.clone(), session_id.clone());
         // Without a runtime the process ends, and its work with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
+        spawn_on(&runtime, async move {
             tokio::time::sleep(ORPHAN_GRACE).await;
             if daemon.core.fan_out.readers(&session_id) == 0
                 && let Ok(handle) = daemon.host.session(&session_id)

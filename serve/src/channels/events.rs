@@ -9,6 +9,7 @@ use super::daemon::ChannelDaemon;
 use super::feed::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
 use super::{ActionError, EventGap, frame, live_event, snapshot};
 use crate::host::HostError;
+use crate::spawn::spawn_blocking;
 
 /// The number of records that are read from the log at a time.
 const PAGE: usize = 256;
@@ -158,6 +159,6 @@ impl EventReader {
             let records = log.look(|file| file.records_at(&cursors))?;
             Ok(records.into_iter().filter_map(|record| frame::of_record(Arc::new(record))).collect())
         };
-        tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
+        spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
     }
 }

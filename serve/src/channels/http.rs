@@ -30,6 +30,7 @@ use crate::http::body::{self, BodyError};
 use crate::http::{FullBody, GuardError, HttpConnection, RequestGuard, challenge};
 use crate::metrics::Exposition;
 use crate::probe::{self, HEALTH, METRICS, Probed, READY};
+use crate::spawn::spawn;
 
 /// The path of the events of a session.
 const EVENTS: &str = "/events";
@@ -260,7 +261,7 @@ impl ChannelHttpState {
         let connection_id: Arc<str> = uuid::Uuid::new_v4().to_string().into();
         let (daemon, channel, id) = (self.daemon.clone(), channel.clone(), connection_id.clone());
         let upgraded = hyper::upgrade::on(&mut request);
-        tokio::spawn(async move {
+        spawn(async move {
             // The client hung up before the response.
             let Ok(upgraded) = upgraded.await else { return };
             let config = Some(websocket::config());

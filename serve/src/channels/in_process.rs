@@ -27,6 +27,7 @@ use super::{
 };
 use crate::count_limit::{CountLimit, CountPermit};
 use crate::host::HostError;
+use crate::spawn::{spawn, spawn_on};
 
 /// The beginning of the ids of channels that scripts have as their own. The ids of enrolled ones begin otherwise.
 const OWN: &str = "script-";
@@ -97,7 +98,7 @@ impl ChannelHost for InProcessChannels {
             let mut connection =
                 ChannelConnection::begin(&daemon, &channel, None, ChannelTransport::InProcess, None, None);
             let mut closed = closing.subscribe();
-            tokio::spawn(async move {
+            spawn(async move {
                 tokio::select! {
                     _ = connection.closed() => {}
                     // An error means that the script no longer holds the channel.
@@ -121,7 +122,7 @@ impl DaemonHandle {
     {
         let stopping = || of_error(&HostError::Stopping.into());
         let Some(daemon) = self.daemon.upgrade() else { return Box::pin(std::future::ready(Err(stopping()))) };
-        let running = self.runtime.spawn(work(daemon));
+        let running = spawn_on(&self.runtime, work(daemon));
         Box::pin(async move { running.await.unwrap_or_else(|_| Err(stopping())) })
     }
 
@@ -209,7 +210,7 @@ impl OpenChannel for InProcessChannel {
                 of_error(&error)
             })?;
             let (to, receiver) = mpsc::channel(BUFFER);
-            tokio::spawn(async move {
+            spawn(async move {
                 send_until_closed(&daemon, events, &to, closed).await;
                 drop(permit);
             });

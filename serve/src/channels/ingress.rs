@@ -24,6 +24,7 @@ use crate::a2a::now_ms;
 use crate::acp::injected_blocks;
 use crate::bridge::{self, BridgeMethod};
 use crate::host::{EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
+use crate::spawn::spawn;
 
 /// The time for which a prompt waits for a busy session: the log shows the end of a turn shortly before the session
 /// takes the next one.
@@ -83,7 +84,7 @@ impl ChannelDaemon {
         let (daemon, of_channel) = (self.clone(), channel.clone());
         let submitted = action.clone();
         // A caller that hangs up does not stop what it has begun.
-        let executed = tokio::spawn(async move { daemon.execute(&of_channel, action).await });
+        let executed = spawn(async move { daemon.execute(&of_channel, action).await });
         let executed = executed.await.unwrap_or(Err(HostError::Stopping.into()));
         if let Err(error) = &executed {
             self.refuse(channel, Some(&submitted), submitted.session.as_ref(), error);
@@ -344,7 +345,7 @@ impl ChannelDaemon {
         match refusal {
             Some(error) => Err(error),
             None => {
-                tokio::spawn(async move {
+                spawn(async move {
                     if let Ok(ended) = ended.await {
                         // Most channels do not wait: they read the events.
                         let _ = report.send(ended);

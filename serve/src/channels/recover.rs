@@ -7,6 +7,7 @@ use super::in_process::is_own;
 use super::ingress::{action_ref, effect_of};
 use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
 use super::{Action, ActionError, ActionKind};
+use crate::spawn::spawn_blocking;
 use crate::store::INTERRUPTED;
 use runtime::data::Data;
 use runtime::failures::{FailedOperation, report};
@@ -108,6 +109,6 @@ impl ChannelDaemon {
             }
             Ok(None)
         };
-        tokio::task::spawn_blocking(read).await.map_err(|_| crate::host::HostError::Stopping)?
+        spawn_blocking(read).await.map_err(|_| crate::host::HostError::Stopping)?
     }
 }

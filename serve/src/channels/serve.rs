@@ -1,6 +1,7 @@
 //! Serves a script to channels.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,9 +23,10 @@ use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{InputModes, TaskSettings};
 use crate::a2a::{A2aEndpoint, A2aLimits, CardUrl, TaskManager};
 use crate::count_limit::CountLimit;
-use crate::drain::drain;
+use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
+use crate::spawn::spawn;
 
 /// The names that configure the address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
@@ -107,11 +109,11 @@ impl Default for ChannelLimits {
 ///
 /// # Errors
 /// The script, the log or the address is invalid, before any connection is accepted; or the system refuses a resource.
-pub fn serve<S: Future<Output = i32>>(
+pub fn serve<'a>(
     served: Served,
     settings: ChannelSettings,
-    ready: impl FnOnce(&str),
-    stop: impl FnOnce() -> S,
+    ready: &dyn Fn(&str),
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| internal("the async runtime", &error))?;
@@ -124,8 +126,8 @@ pub fn serve<S: Future<Output = i32>>(
 async fn run(
     served: Served,
     settings: ChannelSettings,
-    ready: impl FnOnce(&str),
-    stop: impl Future<Output = i32>,
+    ready: &dyn Fn(&str),
+    stop: StopSignal<'_>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let Some(log) = served.log.clone() else {
         let message = "channels need an event log in a file, but the log is in memory";
@@ -181,18 +183,18 @@ async fn run(
         match &manager {
             Some(manager) => {
                 manager.begin_drain();
-                drain(grace, || manager.waits(), manager.idle()).await;
+                drain(grace, &|| manager.waits(), pin!(manager.idle())).await;
             }
             None => {
                 host.begin_drain();
-                drain(grace, || host.waits(), host.idle()).await;
+                drain(grace, &|| host.waits(), pin!(host.idle())).await;
             }
         }
         code
     };
     let answer = move |request| answerer.clone().answer(request);
     let fan_out = core.fan_out.clone();
-    let waking = tokio::spawn(async move { fan_out.wake_readers().await });
+    let waking = spawn(async move { fan_out.wake_readers().await });
     let code = tokio::select! {
         biased;
         code = stopped => code,

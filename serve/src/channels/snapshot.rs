@@ -9,6 +9,7 @@ use super::daemon::ChannelDaemon;
 use super::feed::{ChannelFrame, FrameOrigin};
 use super::{ActionError, EventEnvelope, EventType, frame};
 use crate::host::HostError;
+use crate::spawn::spawn_blocking;
 
 /// The maximum number of events in a snapshot. Earlier ones are read with `after=0`.
 const MAX_EVENTS: usize = 1_000;
@@ -95,7 +96,7 @@ pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> 
             snapshot.trim();
             Ok::<_, runtime::event_log::LogError>((snapshot, found.head))
         };
-        tokio::task::spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
+        spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
     };
     let (snapshot, cursor) = read?;
     let payload = Data::dict_of_present([

@@ -24,6 +24,7 @@ use crate::Metrics;
 use crate::drain::PendingWork;
 use crate::metrics::Exposition;
 use crate::probe::Probed;
+use crate::spawn::spawn;
 use crate::store::SessionStore;
 
 mod stored;
@@ -242,7 +243,7 @@ impl Host {
             tokio::time::sleep(idle.pause()).await;
             for mailbox in self.begin_to_close_idle(&mut idle, Instant::now()) {
                 let host = self.clone();
-                tokio::spawn(async move { host.end(&mailbox).await });
+                spawn(async move { host.end(&mailbox).await });
             }
         }
     }

@@ -23,6 +23,7 @@ use crate::store::SessionJournal;
 
 use super::event::new_message_id;
 use super::{Peer, Prompt, SessionEvent};
+use crate::spawn::spawn_on;
 
 mod reminders;
 #[cfg(test)]
@@ -179,7 +180,7 @@ impl SessionReporter {
             return;
         }
         let journal = journal.clone();
-        runtime.spawn(async move {
+        spawn_on(&runtime, async move {
             tokio::time::sleep(UNWRITTEN).await;
             journal.write_pieces();
         });

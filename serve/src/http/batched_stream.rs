@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
+use crate::spawn::spawn_on;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
@@ -112,7 +113,7 @@ impl WriteBatch {
             batch.write();
         };
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(write)),
+            Ok(runtime) => drop(spawn_on(&runtime, write)),
             // Nothing would run the task.
             Err(_) => {
                 self.lock().is_due = false;

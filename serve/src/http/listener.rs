@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io::Write as _;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use tokio::sync::{Notify, watch};
 use super::batched_stream::{BatchSwitch, BatchedStream, WriteBatch};
 use super::write_timeout::WriteTimeout;
 use crate::count_limit::{CountLimit, CountPermit};
+use crate::spawn::spawn;
 use crate::when_woken::WhenWoken;
 
 /// The timeout for the head of a request, and for an idle connection.
@@ -34,6 +35,11 @@ const BUFFER: usize = 32 * 1024;
 
 /// The delay after the system refuses a connection: others must end first.
 const EXHAUSTED: Duration = Duration::from_millis(50);
+
+/// Answers a request. It is boxed, so that hyper's connection is compiled once and not for each server.
+type Answer = Arc<dyn Fn(Request<Incoming>) -> PendingAnswer + Send + Sync>;
+
+type PendingAnswer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Accepts connections.
 pub(crate) struct HttpListener {
@@ -94,14 +100,21 @@ impl HttpListener {
     }
 
     /// Accepts connections, forever.
-    pub(crate) async fn take_all<A, F>(&self, answer: A) -> Infallible
+    pub(crate) async fn take_all<F>(
+        &self,
+        answer: impl Fn(Request<Incoming>) -> F + Send + Sync + 'static,
+    ) -> Infallible
     where
-        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
         F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
     {
+        let answer: Answer = Arc::new(move |request| -> PendingAnswer { Box::pin(answer(request)) });
+        self.take_each(&answer).await
+    }
+
+    async fn take_each(&self, answer: &Answer) -> Infallible {
         loop {
             match self.listener.accept().await {
-                Ok((stream, client)) => self.take(stream, client.ip(), &answer),
+                Ok((stream, client)) => self.take(stream, client.ip(), answer),
                 Err(error) => {
                     let cause = error.kind().to_string();
                     report(FailedOperation::Accept, &cause, format_args!("cannot accept an HTTP connection: {error}"));
@@ -111,11 +124,7 @@ impl HttpListener {
         }
     }
 
-    fn take<A, F>(&self, stream: TcpStream, client: IpAddr, answer: &A)
-    where
-        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
-        F: Future<Output = Result<Response<Body>, Infallible>> + Send + 'static,
-    {
+    fn take(&self, stream: TcpStream, client: IpAddr, answer: &Answer) {
         let Some(permit) = self.permits.take() else {
             let most = self.permits.most();
             let message = format_args!("refused an HTTP connection: {most} are open, which is the limit");
@@ -127,7 +136,7 @@ impl HttpListener {
         let _ = stream.set_nodelay(true);
         let connection = HttpConnection { client: Some(client), ..HttpConnection::default() };
         let stream = BatchedStream::new(stream, self.batch.clone(), connection.batched.clone());
-        tokio::spawn(carry(stream, connection, answer.clone(), permit, self.ending.subscribe()));
+        spawn(carry(stream, connection, answer.clone(), permit, self.ending.subscribe()));
     }
 
     /// Stops accepting connections, and further requests on the open ones.
@@ -148,16 +157,13 @@ impl OpenConnections {
 }
 
 /// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
-async fn carry<A, F>(
+async fn carry(
     stream: BatchedStream,
     connection: HttpConnection,
-    answer: A,
+    answer: Answer,
     permit: CountPermit,
     ending: watch::Receiver<bool>,
-) where
-    A: Fn(Request<Incoming>) -> F,
-    F: Future<Output = Result<Response<Body>, Infallible>>,
-{
+) {
     let io = TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT));
     let (mut closed, mut ends) = (connection.closed(), ends(ending));
     let answer = move |mut request: Request<Incoming>| {

@@ -11,6 +11,7 @@ use stdlib::HealthProbe;
 use tokio::task::JoinSet;
 
 use crate::metrics::Counter;
+use crate::spawn::spawn_in;
 
 /// The number of checks at one time.
 const AT_ONCE: usize = 16;
@@ -63,7 +64,7 @@ pub(super) async fn check_agents(hub: Hub, settings: HealthSettings, counts: Arc
                 && let Some(agent) = agents.pop()
             {
                 let probe = probe.clone();
-                running.spawn(async move {
+                spawn_in(&mut running, async move {
                     let result = probe.ask(&agent.health_check_url).await;
                     (agent, result)
                 });

@@ -21,7 +21,9 @@ use super::http::{HubHttp, full};
 use super::tokens::AgentTokens;
 use crate::a2a::{FrameCache, StreamContext};
 use crate::count_limit::CountLimit;
+use crate::drain::StopSignal;
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
+use crate::spawn::spawn;
 
 /// The names that configure the gRPC address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "--token-file", port: 50_051 };
@@ -106,10 +108,10 @@ pub struct HubAddresses {
 ///
 /// # Errors
 /// A setting is invalid, before any connection is accepted; or the system refuses a resource.
-pub fn serve<S: Future<Output = i32>>(
+pub fn serve<'a>(
     settings: HubSettings,
-    ready: impl FnOnce(&HubAddresses),
-    stop: impl FnOnce() -> S,
+    ready: &dyn Fn(&HubAddresses),
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let hub = open(&settings.store, settings.options.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -136,8 +138,8 @@ fn open(location: &StoreLocation, options: BrokerOptions) -> Result<Hub, Vec<Dia
 async fn talk(
     hub: Hub,
     settings: HubSettings,
-    ready: impl FnOnce(&HubAddresses),
-    stop: impl Future<Output = i32>,
+    ready: &dyn Fn(&HubAddresses),
+    stop: StopSignal<'_>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let HubSettings { listen, http, tokens, tls, limits, drain, observer, health, .. } = settings;
     let requests = observer.map(|observer| {
@@ -186,10 +188,10 @@ async fn talk(
     if let Poll::Ready(ended) = poll_fn(|cx| Poll::Ready(served.as_mut().poll(cx))).await {
         return Err(vec![broken(ended.err())]);
     }
-    let timers = tokio::spawn(hub.drive());
+    let timers = spawn(hub.drive());
     let is_local = is_local(&listen) && is_local(&http);
     let health = HealthSettings { allows_private: health.allows_private || is_local, ..health };
-    let checks = tokio::spawn(check_agents(hub.clone(), health, health_counts));
+    let checks = spawn(check_agents(hub.clone(), health, health_counts));
     ready(&addresses);
     // While it drains, the hub goes on responding, and workers can finish the tasks that they hold.
     let stopped = async {

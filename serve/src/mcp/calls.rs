@@ -12,6 +12,7 @@ use super::peer::{CallFeed, McpPeer};
 use super::question::PendingQuestion;
 use crate::count_limit::CountLimit;
 use crate::host::{EndedPrompt, Host, HostError, NewSession, Prompt, PromptOutcome, ScriptFailure, SessionHandle};
+use crate::spawn::spawn;
 
 /// Runs calls of the script.
 #[derive(Clone)]
@@ -72,7 +73,7 @@ impl Calls {
         let (cancel, cancelled) = watch::channel(false);
         let (asking, questions) = mpsc::channel(1);
         let (calls, name) = (self.clone(), name.clone());
-        let work = tokio::spawn(async move {
+        let work = spawn(async move {
             let result = calls.run(&name, call, feed, asking, cancelled).await;
             drop(permit);
             result
@@ -119,7 +120,7 @@ impl Calls {
             over.await;
             return Err(CallError::Cancelled);
         };
-        tokio::spawn(over);
+        spawn(over);
         let ended = ended.map_err(|error| failed_host(name, &error))?;
         for diagnostic in &ended.diagnostics {
             tracing::warn!(function = name, code = diagnostic.code.as_str(), "{}", diagnostic.message);

@@ -1,6 +1,7 @@
 //! Serves the public functions of a script.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use super::tasks::McpTasks;
 use crate::a2a::card::about;
 use crate::acp::{LineStreams, TransportLimits};
 use crate::count_limit::CountLimit;
-use crate::drain::{PendingWork, drain};
+use crate::drain::{PendingWork, StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local};
 
@@ -115,7 +116,7 @@ fn start(served: Served, settings: &McpSettings, is_public: bool) -> Result<Arc<
 }
 
 /// Waits for the signal to stop, and then for running calls.
-async fn drained(server: &McpServer, stop: impl Future<Output = i32>, grace: Duration) -> i32 {
+async fn drained(server: &McpServer, stop: StopSignal<'_>, grace: Duration) -> i32 {
     let code = stop.await;
     let host = &server.calls.host;
     host.begin_drain();
@@ -128,7 +129,7 @@ async fn drained(server: &McpServer, stop: impl Future<Output = i32>, grace: Dur
         }
         host.idle().await;
     };
-    drain(grace, waits, idle).await;
+    drain(grace, &waits, pin!(idle)).await;
     code
 }
 
@@ -144,11 +145,11 @@ fn runtime() -> Result<tokio::runtime::Runtime, Vec<Diagnostic>> {
 ///
 /// # Errors
 /// The script is invalid or has no public functions, before anything is read; or the system refuses a resource.
-pub fn serve_stdio<S: Future<Output = i32>>(
+pub fn serve_stdio<'a>(
     served: Served,
     streams: LineStreams,
     settings: &McpSettings,
-    stop: impl FnOnce() -> S,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
@@ -172,12 +173,12 @@ pub fn serve_stdio<S: Future<Output = i32>>(
 ///
 /// # Errors
 /// The script or the address is invalid, before any connection is accepted; or the system refuses a resource.
-pub fn serve_http<S: Future<Output = i32>>(
+pub fn serve_http<'a>(
     served: Served,
     listen: McpListen,
     settings: &McpSettings,
-    ready: impl FnOnce(&str),
-    stop: impl FnOnce() -> S,
+    ready: &dyn Fn(&str),
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let runtime = runtime()?;
     let ended = runtime.block_on(async {

@@ -16,6 +16,7 @@ use super::fault::{McpFault, UNAVAILABLE};
 use super::server::{McpServer, era_of};
 use crate::acp::transport::{InputLine, LineInput, OutputGauge, Writer, read_lines};
 use crate::acp::{LineStreams, TransportLimits};
+use crate::spawn::spawn;
 
 /// Both sides send requests.
 pub(super) const RULES: Rules =
@@ -43,7 +44,7 @@ pub(super) async fn carry(server: Arc<McpServer>, streams: LineStreams, limits: 
     let LineInput { mut lines, mut ended } = read_lines(input, ended, limits.line, Handle::current());
     let (messages, mut waiting) = mpsc::channel::<String>(WAITING);
     let written = gauge.clone();
-    let writing = tokio::spawn(async move {
+    let writing = spawn(async move {
         while let Some(text) = waiting.recv().await {
             written.frame();
             writer.put(text);
@@ -156,7 +157,7 @@ impl StdioConnection {
         let connection = self.clone();
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let guard = RunningRequest { connection: connection.clone(), key: key.clone() };
-        let work = tokio::spawn(async move {
+        let work = spawn(async move {
             let reply = connection.answer(&id, &method, &params).await;
             drop(guard);
             connection.put(reply).await;

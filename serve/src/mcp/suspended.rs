@@ -15,6 +15,7 @@ use super::client::McpClient;
 use super::fault::McpFault;
 use super::peer::CallFeed;
 use super::question::{self, PendingQuestion};
+use crate::spawn::spawn;
 
 /// The time for which a call waits for an answer.
 const EXPIRY: Duration = Duration::from_secs(15 * 60);
@@ -75,7 +76,7 @@ impl SuspendedCalls {
     ) -> Data {
         let state: Arc<str> = uuid::Uuid::new_v4().simple().to_string().into();
         let (calls, expired) = (self.clone(), state.clone());
-        let expiry = tokio::spawn(async move {
+        let expiry = spawn(async move {
             tokio::time::sleep(EXPIRY).await;
             calls.lock().remove(&expired);
         });

@@ -13,6 +13,7 @@ use super::fault::{McpFault, UNAVAILABLE};
 use super::peer::CallFeed;
 use super::question::{self, PendingQuestion};
 use crate::clock::now_ms;
+use crate::spawn::spawn;
 use jsonrpc::code;
 
 /// The time for which a task is kept after its creation unless the client wishes a shorter one, in milliseconds.
@@ -116,7 +117,7 @@ impl McpTasks {
             all.insert(task.id.clone(), task.clone());
         }
         let ended = task.clone();
-        tokio::spawn(async move {
+        spawn(async move {
             let mut asked = 0;
             let came = loop {
                 match call.next().await {

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::host::{Host, HostError, NewSession, SessionHandle};
 
 use super::prompt::here;
+use crate::spawn::spawn_on;
 
 /// The contexts that have a session. Clones share their state.
 #[derive(Clone)]
@@ -259,7 +260,7 @@ impl ContextPool {
         let contexts = self.clone();
         // Without a runtime the process is ending, and the sessions with it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        runtime.spawn(async move {
+        spawn_on(&runtime, async move {
             let _ = contexts.0.host.close(&session_id).await;
             if is_kept {
                 contexts.lock().contexts.remove(&session_id);

@@ -66,11 +66,8 @@ mod tests {
         };
         let served = crate::host::testing::served("test.harn", "pipeline default(task) { return task }", 1, None);
         let (url, read) = (std::cell::OnceCell::new(), std::cell::RefCell::new(Vec::new()));
-        let ended = crate::a2a::serve(
-            served,
-            settings,
-            |listening| url.set(listening.url.clone()).unwrap(),
-            async || {
+        let ended = crate::a2a::serve(served, settings, &|listening| url.set(listening.url.clone()).unwrap(), &|| {
+            Box::pin(async {
                 let address = url.get().unwrap().trim_start_matches("http://").trim_end_matches('/');
                 for request in requests {
                     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
@@ -81,8 +78,8 @@ mod tests {
                     read.borrow_mut().push(text);
                 }
                 7
-            },
-        );
+            })
+        });
         assert_eq!(ended.unwrap_or_else(|found| panic!("{found:?}")), 7);
         read.into_inner()
     }

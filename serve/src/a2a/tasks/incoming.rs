@@ -18,6 +18,7 @@ use crate::a2a::feed::Subscription;
 use crate::a2a::injection::{PeerReminder, of_message};
 use crate::clock::now_ms;
 use crate::host::HostError;
+use crate::spawn::{spawn, spawn_on};
 
 /// The maximum length of an id that a caller chooses, in bytes.
 const LONGEST_ID: usize = 128;
@@ -83,7 +84,7 @@ impl TaskManager {
         let (metadata, deadline) = (begun.metadata, begun.deadline_ms);
         let (created, _) = oneshot::channel();
         let start = TaskRun { message, metadata, deadline, lease, created, resumed: true };
-        runtime.spawn(run(shared.clone(), shared_task, start));
+        spawn_on(&runtime, run(shared.clone(), shared_task, start));
     }
 
     /// Begins a task. If the message names one, that is its id.
@@ -132,7 +133,7 @@ impl TaskManager {
                 let (created, is_created) = oneshot::channel();
                 // A caller that disconnects meanwhile does not stop the task.
                 let start = TaskRun { message, metadata, deadline, lease, created, resumed: false };
-                tokio::spawn(run(shared.clone(), shared_task.clone(), start));
+                spawn(run(shared.clone(), shared_task.clone(), start));
                 match is_created.await {
                     Ok(created) => created.map_err(Refusal::Log)?,
                     Err(_) => return Err(Refusal::Host(HostError::Stopping)),

@@ -1,14 +1,12 @@
-//! Reads a line as a JSON-RPC message, or returns the error response. The crate would refuse the same lines with less
-//! helpful errors.
+//! Reads a line as a JSON-RPC message, or returns the error response.
 
-use agent_client_protocol::RawJsonRpcMessage;
-use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Request, Rules, ScannedId, code};
-use serde_json::{Map, Value, json};
+use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Rules, ScannedId, code};
+use serde_json::{Value, json};
 
 use super::lines::InputLine;
 use crate::acp::error::ErrorResponse;
 
-/// Both sides send requests and responses. Ids are those that the crate can match again.
+/// Both sides send requests and responses.
 pub(super) const RULES: Rules =
     Rules { ids: IdRule::Integers, max_id_len: usize::MAX, positional_params: true, answers: true };
 
@@ -31,7 +29,7 @@ impl BadLine {
 ///
 /// # Errors
 /// The response to send, if the peer waits for one.
-pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMessage>, Box<BadLine>> {
+pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<Message<Value>>, Box<BadLine>> {
     let bad = |id, refusal| Box::new(BadLine { id, refusal });
     let unread = |ScannedId { id, is_answer }, refusal: ErrorResponse| match is_answer {
         true => Ok(failed(id, refusal.message())),
@@ -43,55 +41,23 @@ pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<RawJsonRpcMes
         InputLine::TooLong { bytes, id } => return unread(id, ErrorResponse::line_too_long(bytes, limit)),
     };
     match jsonrpc::read_text::<Value>(&text, &RULES) {
-        Ok(Message::Request(request)) => {
-            let id = request.id.clone().unwrap_or_else(Id::null);
-            let message = of_crate(of_request(request));
-            message.map(Some).map_err(|error| bad(id, ErrorResponse::envelope("jsonrpc", &error.to_string())))
-        }
-        Ok(Message::Answer(answer)) => Ok(of_crate(of_answer(answer)).ok()),
+        Ok(message) => Ok(Some(message)),
         Err(error) if error.is_answer => Ok(failed(error.id, &error.problem.to_string())),
         Err(error) => Err(bad(error.id, refusal(error.problem))),
     }
 }
 
 /// Returns the response that fails the request with an id, `None` if the id is not known.
-fn failed(id: Id, reason: &str) -> Option<RawJsonRpcMessage> {
+fn failed(id: Id, reason: &str) -> Option<Message<Value>> {
     tracing::warn!(id = id.as_json(), reason, "invalid response");
     let error = json!({"code": code::INVALID_REQUEST, "message": format!("invalid response: {reason}")});
     let is_known = id != Id::null();
-    is_known.then(|| of_crate(of_answer(Answer { id: Some(id), result: None, error: Some(error) })).ok()).flatten()
+    is_known.then(|| Message::Answer(Answer { id: Some(id), result: None, error: Some(error) }))
 }
 
 /// Returns the response to an invalid message of another transport: the id, and the error.
 pub(crate) fn refused(error: EnvelopeError) -> (Id, ErrorResponse) {
     (error.id, refusal(error.problem))
-}
-
-/// Converts a message to the crate's type.
-fn of_crate(mut members: Map<String, Value>) -> Result<RawJsonRpcMessage, serde_json::Error> {
-    members.insert("jsonrpc".to_owned(), "2.0".into());
-    serde_json::from_value(Value::Object(members))
-}
-
-fn of_request(request: Request<Value>) -> Map<String, Value> {
-    let Request { id, method, params } = request;
-    let mut members = with_id(id.as_ref());
-    members.insert("method".to_owned(), method.into());
-    members.extend(params.map(|params| ("params".to_owned(), params)));
-    members
-}
-
-fn of_answer(answer: Answer<Value>) -> Map<String, Value> {
-    let Answer { id, result, error } = answer;
-    let mut members = with_id(id.as_ref());
-    members.extend(result.map(|result| ("result".to_owned(), result)));
-    members.extend(error.map(|error| ("error".to_owned(), error)));
-    members
-}
-
-fn with_id(id: Option<&Id>) -> Map<String, Value> {
-    // An id that was read once can be read again.
-    id.map(|id| ("id".to_owned(), serde_json::from_str(id.as_json()).unwrap_or_default())).into_iter().collect()
 }
 
 fn refusal(problem: Problem) -> ErrorResponse {
@@ -197,8 +163,9 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{"n":NaN}}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{"text":"cut"#,
         ] {
-            let message = serde_json::to_value(taken(line).unwrap_or_else(|| panic!("dropped: {line}"))).unwrap();
-            assert_eq!((&message["id"], message["error"]["message"].is_string()), (&json!(1), true), "{message}");
+            let Some(Message::Answer(answer)) = taken(line) else { panic!("dropped: {line}") };
+            assert_eq!(answer.id.as_ref().map(Id::as_json), Some("1"));
+            assert!(answer.error.is_some_and(|error| error["message"].is_string()), "{line}");
         }
         assert!(taken(r#"{"jsonrpc":"2.0","id":1,"result":"\ud83d"}"#).is_some());
     }
@@ -206,8 +173,8 @@ mod tests {
     #[test]
     fn half_of_a_character_in_a_prompt_is_taken() {
         let line = r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"text":"cut \ud83d"}}"#;
-        let message = read(InputLine::Text(line.to_owned()), 100).unwrap().unwrap();
-        assert_eq!(serde_json::to_value(message).unwrap()["params"]["text"], "cut \u{fffd}");
+        let Some(Message::Request(message)) = read(InputLine::Text(line.to_owned()), 100).unwrap() else { panic!() };
+        assert_eq!(message.params.unwrap()["text"], "cut \u{fffd}");
     }
 
     #[test]

@@ -72,12 +72,19 @@ fn start(
     input: impl Read + Send + 'static,
     page: &Arc<Screen>,
     bounds: TransportLimits,
-) -> (Arc<OutputGauge>, Channel) {
+) -> (Arc<OutputGauge>, Messages) {
     let streams = LineStreams { input: Box::new(input), output: Box::new(ScreenWriter(page.clone())), ended: None };
-    let (transport, channel) = Transport::new(streams, bounds);
+    carry(Transport::new(streams, bounds))
+}
+
+/// The messages that are read; the end of the input ends them.
+type Messages = tokio::sync::mpsc::UnboundedReceiver<Message<Value>>;
+
+fn carry(transport: Transport) -> (Arc<OutputGauge>, Messages) {
     let gauge = transport.gauge().clone();
-    tokio::spawn(transport.carry());
-    (gauge, channel)
+    let (taken, messages) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(transport.read(move |message| taken.send(message).unwrap()));
+    (gauge, messages)
 }
 
 #[test]
@@ -87,21 +94,19 @@ fn a_bad_line_is_answered_and_the_next_one_is_taken() {
         {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"two\"}\r\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"half\"";
     let page = Screen::new(true);
     let methods = run(async {
-        let (gauge, mut channel) =
+        let (gauge, mut messages) =
             start(Cursor::new(input), &page, TransportLimits { line: 64, ..TransportLimits::default() });
         let mut methods = Vec::new();
-        while let Some(TransportFrame::Single(message)) = channel.rx.next().await {
-            methods.push(match message {
-                RawJsonRpcMessage::Request(it) => it.method,
-                RawJsonRpcMessage::Notification(it) => it.method,
-                RawJsonRpcMessage::Response(_) => panic!("no answer was sent"),
-            });
+        while let Some(message) = messages.recv().await {
+            match message {
+                Message::Request(it) => methods.push(it.method),
+                Message::Answer(_) => panic!("no answer was sent"),
+            }
         }
-        drop(channel);
         gauge.all_taken().await;
         methods
     });
-    assert_eq!(methods, ["one".into(), Arc::<str>::from("two")]);
+    assert_eq!(methods, ["one", "two"]);
     // The line of invalid UTF-8 is also invalid JSON.
     assert_eq!(page.codes(), [-32700, -32600, -32700, -32600, -32700]);
 }
@@ -113,7 +118,7 @@ fn with_a_client_that_never_reads_what_waits_is_bounded_and_then_nothing_is_lost
     run(async {
         let room = OutputLimits { frames: 8, bytes: 1 << 20 };
         let input = ManyLines { line: b"bad\n", left: LINES };
-        let (gauge, channel) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
+        let (gauge, _messages) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
         while gauge.waiting().0 < 8 {
             tokio::task::yield_now().await;
         }
@@ -125,7 +130,6 @@ fn with_a_client_that_never_reads_what_waits_is_bounded_and_then_nothing_is_lost
         while page.text.lock().unwrap().lines().count() < LINES {
             tokio::task::yield_now().await;
         }
-        drop(channel);
     });
     assert_eq!(page.codes(), [-32700; LINES]);
 }
@@ -136,8 +140,8 @@ fn the_end_of_the_input_is_seen_though_the_client_reads_nothing() {
     run(async {
         let room = OutputLimits { frames: 4, bytes: 1 << 20 };
         let input = ManyLines { line: b"bad\n", left: 40 };
-        let (gauge, mut channel) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
-        assert!(channel.rx.next().await.is_none());
+        let (gauge, mut messages) = start(input, &page, TransportLimits { room, ..TransportLimits::default() });
+        assert!(messages.recv().await.is_none());
         assert_eq!(gauge.waiting().0, 40);
     });
 }
@@ -154,14 +158,13 @@ fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
             output: Box::new(ScreenWriter(page.clone())),
             ended: Some(Box::new(move || _ = closed.recv())),
         };
-        let (transport, mut channel) = Transport::new(streams, TransportLimits { room, ..TransportLimits::default() });
-        let gauge = transport.gauge().clone();
-        tokio::spawn(transport.carry());
+        let (gauge, mut messages) =
+            carry(Transport::new(streams, TransportLimits { room, ..TransportLimits::default() }));
         while gauge.waiting().0 < 4 {
             tokio::task::yield_now().await;
         }
         drop(close);
-        assert!(channel.rx.next().await.is_none());
+        assert!(messages.recv().await.is_none());
         assert_eq!(gauge.waiting().0, LINES);
     });
 }
@@ -170,15 +173,16 @@ fn an_end_that_is_told_of_lets_all_be_read_that_was_written_before() {
 fn bytes_that_wait_are_counted_and_given_back() {
     let page = Screen::new(true);
     run(async {
-        let (gauge, channel) = start(Cursor::new(b""), &page, TransportLimits::default());
-        let message = RawJsonRpcMessage::notification("session/update".to_owned(), json!({"a": "b"})).unwrap();
+        let input = Box::new(Cursor::new(b""));
+        let streams = LineStreams { input, output: Box::new(ScreenWriter(page.clone())), ended: None };
+        let transport = Transport::new(streams, TransportLimits::default());
+        let (gauge, writer) = (transport.gauge(), transport.writer());
         for _ in 0..100 {
             gauge.frame();
-            channel.tx.unbounded_send(TransportFrame::Single(message.clone())).unwrap();
+            writer.put(jsonrpc::notification("session/update", &serde_json::json!({"a": "b"})));
         }
         gauge.all_taken().await;
         assert_eq!(gauge.waiting(), (0, 0));
-        drop(channel);
     });
     assert_eq!(page.text.lock().unwrap().lines().count(), 100);
 }
@@ -199,24 +203,10 @@ fn a_client_that_is_gone_holds_nobody_up() {
         let room = OutputLimits { frames: 2, bytes: 1 << 20 };
         let input = ManyLines { line: b"bad\n", left: 500 };
         let streams = LineStreams { input: Box::new(input), output: Box::new(GoneWriter), ended: None };
-        let (transport, mut channel) = Transport::new(streams, TransportLimits { room, ..TransportLimits::default() });
-        let gauge = transport.gauge().clone();
-        tokio::spawn(transport.carry());
+        let (gauge, mut messages) =
+            carry(Transport::new(streams, TransportLimits { room, ..TransportLimits::default() }));
         gauge.gone().await;
-        assert!(channel.rx.next().await.is_none());
+        assert!(messages.recv().await.is_none());
         gauge.room().await;
     });
-}
-
-#[test]
-fn errors_of_the_crate_get_a_code_of_ours() {
-    for (error, code) in [(-32603, "HARN-ACP-009"), (-32800, "HARN-ACP-010")] {
-        let error = agent_client_protocol::Error::new(error, "m").data(json!("why"));
-        let frame = TransportFrame::Single(RawJsonRpcMessage::response(1, Err(error)));
-        let text: Value = serde_json::from_str(&with_code(frame).to_json().unwrap()).unwrap();
-        assert_eq!(text["error"]["data"], json!({"code": code, "detail": "why"}));
-    }
-    let error = agent_client_protocol::Error::new(-32602, "m").data(json!({"code": "HARN-X"}));
-    let frame = TransportFrame::Single(RawJsonRpcMessage::response(1, Err(error)));
-    assert!(with_code(frame).to_json().unwrap().contains(r#"{"code":"HARN-X"}"#));
 }

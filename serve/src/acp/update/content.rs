@@ -1,6 +1,6 @@
 //! Content blocks: messages of the user, artifacts.
 
-use agent_client_protocol::v1::schema as acp;
+use agent_client_protocol_schema::v1 as acp;
 use runtime::data::Data;
 use runtime::message::Block;
 use serde_json::{Map, Value, json};

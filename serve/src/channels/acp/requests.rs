@@ -16,6 +16,7 @@ use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
 use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
 use crate::host::{HostError, Verdict};
+use crate::spawn::spawn_in;
 
 impl AcpChannel {
     pub(super) fn initialize(&mut self, params: &Value) -> Result<Value, ErrorResponse> {
@@ -68,7 +69,7 @@ impl AcpChannel {
             Data::dict_of_present([("cwd", Data::from(&*cwd.to_string_lossy())), ("metadata", content::meta(&read)?)]);
         let action = self.action(ActionKind::Open, None, given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let opened = async {
                 let head = head(&daemon).await?;
                 let result = done(daemon.submit(&channel, action).await)?;
@@ -96,7 +97,7 @@ impl AcpChannel {
         let action = self.action(ActionKind::Load, Some(session_id.clone()), Data::empty_dict(), params);
         self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let loaded = async {
                 let result = done(daemon.submit(&channel, action).await)?;
                 Ok((mode_of(&result), head(&daemon).await?))
@@ -123,7 +124,7 @@ impl AcpChannel {
         let after = after.ok_or_else(|| read.refuse("after", "must be an integer of at least 0"))?;
         self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let reached = async {
                 if !channel.scopes.has(ChannelScope::View) {
                     return Err(ActionError::Scope(ChannelScope::View));
@@ -180,7 +181,7 @@ impl AcpChannel {
             return self.submit_prompt(id, session_id, action);
         }
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             // A client that may not prompt is not attached either.
             let permitted = match channel.scopes.has(action.kind.scope()) {
                 true => daemon.reaches(&channel, &session_id).await,
@@ -206,7 +207,7 @@ impl AcpChannel {
         let name = format!("{}/{}", self.channel.id, action.action_id);
         attached.prompts.push(SubmittedPrompt { id: id.clone(), action: name, turn_id: None, is_repeat: false });
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let receipt = daemon.submit(&channel, action).await;
             WorkDone::Prompted { id, session_id, receipt }
         });
@@ -228,7 +229,7 @@ impl AcpChannel {
         let session_id: Arc<str> = Params::of(params)?.str("sessionId")?.into();
         let action = self.action(kind, Some(session_id), given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let done = done(daemon.submit(&channel, action).await);
             WorkDone::Answered(id, done.map(|_| json!({})))
         });
@@ -237,7 +238,7 @@ impl AcpChannel {
 
     pub(super) fn list(&mut self, id: Id, params: Value) -> Result<(), ErrorResponse> {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             let listed = async {
                 if !channel.scopes.has(ChannelScope::View) {
                     let error = ActionError::Scope(ChannelScope::View);
@@ -275,7 +276,7 @@ impl AcpChannel {
         let params = Data::dict([("request", Data::from(&asked.request)), ("verdict", given.word().into())]);
         let action = self.action(ActionKind::Permit, Some(asked.session_id), params, &Value::Null);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
-        self.work.spawn(async move {
+        spawn_in(&mut self.work, async move {
             // A refusal is on the log, and the decision is an event.
             let _ = daemon.submit(&channel, action).await;
             WorkDone::Nothing

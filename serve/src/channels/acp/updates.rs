@@ -24,6 +24,7 @@ use super::{
 use crate::acp::error::ErrorResponse;
 use crate::acp::permission::{self, AlwaysHolds};
 use crate::acp::update::UpdateConverter;
+use crate::spawn::spawn;
 use crate::store::{INTERRUPTED, shown_event};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
@@ -92,7 +93,7 @@ impl AcpChannel {
         let number = self.last_action;
         let reader = self.daemon.events(&session_id, Some(after));
         let lag = reader.lag();
-        let pump = tokio::spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
+        let pump = spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
         let updates = UpdateConverter::new(session_id.clone(), cwd, self.wants);
         let prompts = prompts.unwrap_or_default();
         let attached =

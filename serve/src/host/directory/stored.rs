@@ -12,6 +12,7 @@ use super::super::mailbox::Mailbox;
 use super::super::stored_opening::StoredOpening;
 use super::super::{HostError, NewSession, SessionHandle};
 use super::Host;
+use crate::spawn::spawn_blocking;
 
 impl Host {
     /// Returns whether sessions survive the process, so that they can be listed and loaded.
@@ -96,7 +97,7 @@ impl Host {
         read: impl FnOnce(&SessionStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, HostError> {
         let store = self.0.store.clone().ok_or(HostError::Store(StoreError::NotKept))?;
-        let read = tokio::task::spawn_blocking(move || read(&store));
+        let read = spawn_blocking(move || read(&store));
         // It fails only if the host's thread is gone.
         read.await.map_err(|_| HostError::Stopping)?.map_err(HostError::from)
     }
