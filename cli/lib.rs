@@ -146,18 +146,13 @@ enum RunOnly {
     Run(Lazy<run::RunArgs>),
 }
 
-/// Parses a command line. Scripts are started often, so `run` is parsed without a description of the other commands, and
-/// without any if it has no options; errors and help come from the whole description.
+/// Parses a command line. Scripts are started often, so `run` is parsed without a description of the other commands; errors and
+/// help come from the whole description.
 fn parse(line: &[OsString]) -> Result<Command, clap::Error> {
-    if let [_, command, words @ ..] = line
-        && command == "run"
+    if line.get(1).is_some_and(|command| command == "run")
+        && let Ok(RunCli { command: RunOnly::Run(args) }) = RunCli::try_parse_from(line)
     {
-        if let Some(args) = run::RunArgs::without_options(words) {
-            return Ok(Command::Run(Lazy(args)));
-        }
-        if let Ok(RunCli { command: RunOnly::Run(args) }) = RunCli::try_parse_from(line) {
-            return Ok(Command::Run(args));
-        }
+        return Ok(Command::Run(args));
     }
     Cli::try_parse_from(line).map(|cli| cli.command)
 }

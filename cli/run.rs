@@ -11,7 +11,6 @@ use crate::project::main_file;
 use crate::report::{Format, show};
 use crate::script::Script;
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
@@ -58,21 +57,6 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Reads the words after `harn run` if none of them is an option; `None` leaves them to `clap`. Most runs have no options,
-    /// and describing them to `clap` was a seventh of the instructions of an empty run and a quarter of its code.
-    pub(crate) fn without_options(words: &[OsString]) -> Option<Self> {
-        let escape = words.iter().position(|word| word == "--");
-        let (plain, literal) = words.split_at(escape.unwrap_or(words.len()));
-        let is_plain = |word: &OsString| !word.is_empty() && !word.as_encoded_bytes().starts_with(b"-");
-        if !plain.iter().all(is_plain) {
-            return None;
-        }
-        let (file, args) = plain.split_first()?;
-        let texts = |words: &[OsString]| words.iter().map(|word| word.to_str().map(str::to_owned)).collect();
-        let literal_args: Option<Vec<String>> = texts(literal.get(1..).unwrap_or_default());
-        Some(Self { file: Some(file.into()), args: texts(args)?, literal_args: literal_args?, ..Self::default() })
-    }
-
     /// Takes the script's source and its arguments out of the options.
     ///
     /// # Errors
@@ -160,50 +144,4 @@ pub(crate) fn run(mut args: RunArgs, console: &Console) -> i32 {
     }
     show(output, &ran.diagnostics, args.format);
     ran.exit_code
-}
-
-#[cfg(test)]
-mod tests {
-    use super::RunArgs;
-    use crate::{RunCli, RunOnly, lazy::Lazy};
-    use clap::Parser as _;
-    use std::ffi::OsString;
-    use std::os::unix::ffi::OsStringExt as _;
-
-    fn by_clap(words: &[OsString]) -> Result<RunArgs, clap::Error> {
-        let line = ["harn", "run"].map(OsString::from);
-        let RunCli { command: RunOnly::Run(Lazy(args)) } = RunCli::try_parse_from(line.iter().chain(words))?;
-        Ok(args)
-    }
-
-    #[test]
-    fn words_without_options_are_read_as_clap_reads_them() {
-        let lines: &[&[&str]] = &[
-            &["a.harn"],
-            &["a.harn", "b", "c d", "é"],
-            &["help"],
-            &["a.harn", "--", "--deny", "net", "", "-"],
-            &["a.harn", "b", "--", "c", "--", "--d"],
-            &["a.harn", "--"],
-        ];
-        for line in lines {
-            let words: Vec<OsString> = line.iter().map(OsString::from).collect();
-            let read = RunArgs::without_options(&words).unwrap_or_else(|| panic!("{line:?} is left to clap"));
-            let expected = by_clap(&words).unwrap_or_else(|error| panic!("{line:?}: {error}"));
-            assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{line:?}");
-        }
-    }
-
-    #[test]
-    fn options_and_errors_are_left_to_clap() {
-        let lines: &[&[&str]] =
-            &[&[], &["--"], &[""], &["--", "a"], &["-"], &["-e", "1"], &["a.harn", "--seed", "1"], &["a.harn", "-x"]];
-        for line in lines {
-            let words: Vec<OsString> = line.iter().map(OsString::from).collect();
-            assert!(RunArgs::without_options(&words).is_none(), "{line:?}");
-        }
-        let invalid = [OsString::from("a.harn"), OsString::from_vec(vec![0xff])];
-        assert!(RunArgs::without_options(&invalid).is_none());
-        assert!(by_clap(&invalid).is_err());
-    }
 }

@@ -205,6 +205,14 @@ pub fn render<'a>(
     capabilities: &Capabilities,
     options: RenderOptions,
 ) -> Rendered {
+    render_each(&mut pending.into_iter().map(Into::into), capabilities, options)
+}
+
+fn render_each(
+    pending: &mut dyn Iterator<Item = RenderInput<'_>>,
+    capabilities: &Capabilities,
+    options: RenderOptions,
+) -> Rendered {
     let (placement, follows_route) = placement(capabilities, options);
     let is_cached = capabilities.caches_prompts();
     let mut out = Rendered { placement, is_cached, ..Rendered::default() };
@@ -216,7 +224,7 @@ pub fn render<'a>(
         marks: capabilities.prompt_caching && !follows_route,
     };
     for reminder in pending {
-        place(reminder.into(), &rules, &mut out);
+        place(reminder, &rules, &mut out);
     }
     out.anchored.sort_by_key(|anchored| anchored.after);
     // Vendors allow few cache marks, and the last one covers all content before it.

@@ -26,13 +26,16 @@ impl UnknownWord {
 
 /// Returns the candidate that is most similar to `got`.
 pub fn nearest<'a>(got: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_in(got, &mut candidates.into_iter())
+}
+
+fn nearest_in<'a>(got: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     // One letter is near to every other, and comparing very long texts takes too long.
     if got.chars().nth(1).is_none() || got.len() > 256 {
         return None;
     }
     let got = got.to_lowercase();
     candidates
-        .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(&got, &candidate.to_lowercase()), candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.chars().count() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)

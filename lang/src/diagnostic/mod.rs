@@ -228,6 +228,10 @@ pub fn spelled_alike(a: &str, b: &str) -> bool {
 
 /// Returns the nearest of `names`, and whether a fix can take it without a review: no other name is as near.
 pub fn nearest_of<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
+    nearest_in(written, &mut names.into_iter())
+}
+
+fn nearest_in<'a>(written: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
     // More than a third of a word is another word.
     let length = written.chars().count();
     let limit = match length {
@@ -237,7 +241,6 @@ pub fn nearest_of<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -
         _ => 3,
     };
     let near = names
-        .into_iter()
         // The distance is at least the difference of the lengths, and takes their product to compute.
         .filter(|name| name.chars().count().abs_diff(length) <= limit)
         .map(|name| (strsim::damerau_levenshtein(written, name), name))

@@ -44,6 +44,12 @@ impl Entries {
         Entries(EntriesForm::Few(Vec::with_capacity(count.min(Self::FEW))))
     }
 
+    /// Builds the tree of many entries. The later of two with the same key wins. It takes a list, so that the sort of the standard
+    /// library is compiled once, and not for each kind of iterator.
+    fn tree(entries: Vec<DataEntry>) -> Entries {
+        Entries(EntriesForm::Many(Box::new(entries.into_iter().collect())))
+    }
+
     /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -107,9 +113,8 @@ impl Entries {
             Ok(known) => return all.get_mut(known).map(|(_, known)| std::mem::replace(known, value)),
             Err(place) if all.len() < Self::FEW => all.insert(place, (key, value)),
             Err(_) => {
-                let mut many: BTreeMap<_, _> = std::mem::take(all).into_iter().collect();
-                many.insert(key, value);
-                self.0 = EntriesForm::Many(Box::new(many));
+                all.push((key, value));
+                *self = Entries::tree(std::mem::take(all));
             }
         }
         None
@@ -194,7 +199,7 @@ impl FromIterator<DataEntry> for Entries {
         let count = entries.size_hint().0;
         if count > Self::FEW {
             // Built at once, because inserting one by one would search for each.
-            return Entries(EntriesForm::Many(Box::new(entries.collect())));
+            return Entries::tree(entries.collect());
         }
         let mut all = Entries::with_capacity(count);
         all.extend(entries);

@@ -253,34 +253,43 @@ impl HubConnection {
     where
         F: Future<Output = Result<R, Status>>,
     {
-        let (begun, mut lost, mut pause) = (Instant::now(), None, PAUSES.0);
+        let mut lost = LostTime { begun: Instant::now(), lost: None, pause: PAUSES.0 };
         loop {
             let result = match self.prepare().await {
                 Ok(()) => attempt().await,
                 Err(status) => Err(status),
             };
-            let status = match result {
-                Err(status) if is_transient(&status) => status,
+            match result {
+                Err(status) if is_transient(&status) => self.pause(&mut lost, status).await?,
                 answered => {
                     if !is_unreachable(answered.as_ref().err()) {
                         self.note_answer();
                     }
                     return answered;
                 }
-            };
-            // A request may wait for long before its connection is lost; the first one only finds out whether there is a hub.
-            let since = if self.state.is_reached.get() { *lost.get_or_insert_with(Instant::now) } else { begun };
-            let timeout = self.timeout();
-            if since.elapsed() + pause > timeout {
-                return Err(status);
             }
-            if self.state.is_reached.get() || self.settings.timeout.is_some() {
-                let rest = timeout.saturating_sub(since.elapsed()).as_secs_f64().ceil();
-                self.note_loss(&status, format_args!("retrying for {rest} s"));
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
         }
+    }
+
+    /// Waits before the next attempt.
+    ///
+    /// # Errors
+    /// There is no time for one: the error of the last attempt.
+    async fn pause(&self, time: &mut LostTime, status: Status) -> Result<(), Status> {
+        // A request may wait for long before its connection is lost; the first one only finds out whether there is a hub.
+        let is_reached = self.state.is_reached.get();
+        let since = if is_reached { *time.lost.get_or_insert_with(Instant::now) } else { time.begun };
+        let timeout = self.timeout();
+        if since.elapsed() + time.pause > timeout {
+            return Err(status);
+        }
+        if is_reached || self.settings.timeout.is_some() {
+            let rest = timeout.saturating_sub(since.elapsed()).as_secs_f64().ceil();
+            self.note_loss(&status, format_args!("retrying for {rest} s"));
+        }
+        tokio::time::sleep(time.pause).await;
+        time.pause = (time.pause * 2).min(PAUSES.1);
+        Ok(())
     }
 
     /// Returns the time for which a request is retried now.
@@ -379,6 +388,15 @@ impl HubConnection {
     fn say(&self, text: std::fmt::Arguments<'_>) {
         self.settings.output.err(&format!("harn: {text}\n"));
     }
+}
+
+/// How long a request has been without an answer.
+struct LostTime {
+    begun: Instant,
+    /// Since when the hub that was reached is lost.
+    lost: Option<Instant>,
+    /// The pause before the next attempt.
+    pause: Duration,
 }
 
 /// Returns the id of a request, which its attempts share.
