@@ -83,7 +83,7 @@ impl EditorConnection {
             number
         };
         self.put(jsonrpc::request(&Id::text(&sent_id(number)), method, params));
-        let open = OpenRequest { connection: self.clone(), number };
+        let open = AwaitedRequest { connection: self.clone(), number };
         async move {
             let _open = open;
             answer.await.unwrap_or(Err(RequestFailure::Closed))
@@ -155,7 +155,7 @@ impl EditorConnection {
     }
 }
 
-/// How the ids of requests to the editor begin: a text is no id that an editor gives its own requests by counting.
+/// Begins the ids of requests to the editor: a text is no id that an editor gives its own requests by counting.
 const SENT: &str = "harn-";
 
 fn sent_id(number: u64) -> String {
@@ -163,16 +163,128 @@ fn sent_id(number: u64) -> String {
 }
 
 /// A request to the editor whose answer is awaited.
-struct OpenRequest {
+struct AwaitedRequest {
     connection: EditorConnection,
     number: u64,
 }
 
-impl Drop for OpenRequest {
+impl Drop for AwaitedRequest {
     fn drop(&mut self) {
         // An answered request is not in the map any more.
         if self.connection.requests().sent.remove(&self.number).is_some() {
             self.connection.notify("$/cancel_request", &json!({"requestId": sent_id(self.number)}));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Result as Io, Write};
+
+    use super::super::transport::OutputLimits;
+    use super::*;
+
+    /// What the editor has received.
+    #[derive(Clone, Default)]
+    struct Received(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Received {
+        fn write(&mut self, bytes: &[u8]) -> Io<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> Io<()> {
+            Ok(())
+        }
+    }
+
+    /// A connection whose output can be read.
+    struct Desk {
+        connection: EditorConnection,
+        received: Received,
+    }
+
+    impl Desk {
+        fn new() -> Desk {
+            let received = Received::default();
+            let gauge = Arc::new(OutputGauge::new(OutputLimits::default()));
+            let writer = Writer::new(Box::new(received.clone()), gauge.clone());
+            Desk { connection: EditorConnection::new(writer, gauge), received }
+        }
+
+        /// Returns all messages so far.
+        async fn messages(&self) -> Vec<Value> {
+            self.connection.gauge.all_taken().await;
+            let text = String::from_utf8(self.received.0.lock().unwrap().clone()).unwrap();
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
+
+        fn answers(&self, id: &str, result: Option<Value>, error: Option<Value>) {
+            self.connection.answered(Answer { id: Some(Id::text(id)), result, error });
+        }
+    }
+
+    #[tokio::test]
+    async fn each_request_gets_the_answer_with_its_id() {
+        let desk = Desk::new();
+        let (one, other) = (desk.connection.request("a", &json!({})), desk.connection.request("b", &json!({"n": 1})));
+        let sent = desk.messages().await;
+        assert_eq!(sent[0], json!({"jsonrpc": "2.0", "id": "harn-1", "method": "a", "params": {}}));
+        assert_eq!(sent[1], json!({"jsonrpc": "2.0", "id": "harn-2", "method": "b", "params": {"n": 1}}));
+        desk.answers("harn-2", None, Some(json!({"code": -32601, "message": "no"})));
+        for id in ["harn-3", "harn-", "2", "harn-2"] {
+            desk.answers(id, Some(json!("of nobody")), None);
+        }
+        desk.answers("harn-1", Some(json!(7)), None);
+        assert_eq!(one.await, Ok(json!(7)));
+        assert_eq!(other.await, Err(RequestFailure::Error { code: -32601, message: "no".to_owned() }));
+        // Nothing is cancelled that has its answer.
+        assert_eq!(desk.messages().await.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_nobody_awaits_any_more_is_cancelled_once() {
+        let desk = Desk::new();
+        drop(desk.connection.request("a", &json!({})));
+        let sent = desk.messages().await;
+        let withdrawal = json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "harn-1"}});
+        assert_eq!((sent.len(), &sent[1]), (2, &withdrawal));
+        desk.answers("harn-1", Some(json!(7)), None);
+        assert_eq!(desk.messages().await.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn requests_fail_once_the_editor_has_closed_its_output() {
+        let desk = Desk::new();
+        let before = desk.connection.request("a", &json!({}));
+        desk.connection.close();
+        let after = desk.connection.request("b", &json!({}));
+        assert_eq!(before.await, Err(RequestFailure::Closed));
+        assert_eq!(after.await, Err(RequestFailure::Closed));
+        assert_eq!(desk.messages().await.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn the_editor_cancels_a_request_until_it_is_answered() {
+        let desk = Desk::new();
+        let id = Id::of_json(&json!(4)).unwrap();
+        let cancellation = desk.connection.receive(&id);
+        desk.connection.cancel(&json!({"requestId": 5}));
+        desk.connection.cancel(&json!({"requestId": "4"}));
+        desk.connection.cancel(&json!(null));
+        assert!(!is_ready(&cancellation));
+        desk.connection.cancel(&json!({"requestId": 4}));
+        assert!(is_ready(&cancellation));
+        desk.connection.respond(&id, Ok(json!({})));
+        desk.connection.cancel(&json!({"requestId": 4}));
+        assert!(!is_ready(&cancellation));
+        assert_eq!(desk.messages().await, [json!({"jsonrpc": "2.0", "id": 4, "result": {}})]);
+    }
+
+    fn is_ready(cancellation: &RequestCancellation) -> bool {
+        let mut waits = std::pin::pin!(cancellation.cancelled());
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        waits.as_mut().poll(&mut context).is_ready()
     }
 }

@@ -390,7 +390,7 @@ impl HubConnection {
     }
 }
 
-/// How long a request has been without an answer.
+/// The time that a request has been without an answer.
 struct LostTime {
     begun: Instant,
     /// Since when the hub that was reached is lost.
