@@ -113,8 +113,8 @@ fn path(field: &str) -> String {
 
 fn of_queue(error: &QueueError, message: String) -> ErrorResponse {
     let rpc = match error {
-        QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL.into(),
-        QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED.into(),
+        QueueError::Full(_) | QueueError::LogBehind => QUEUE_FULL,
+        QueueError::AlreadyDelivered(_) => ALREADY_DELIVERED,
         QueueError::Unknown(_) | QueueError::Closed => RESOURCE_NOT_FOUND,
         QueueError::Refused(_) => code::INVALID_PARAMS,
     };

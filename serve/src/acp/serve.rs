@@ -97,7 +97,7 @@ async fn talk(
         transport.read(|message| dispatcher.take(message)).await;
         connection.close();
         input_ended.notify_one();
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     let ended = async {
         let stopped = async {
