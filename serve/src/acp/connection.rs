@@ -184,7 +184,7 @@ mod tests {
     use super::super::transport::OutputLimits;
     use super::*;
 
-    /// What the editor has received.
+    /// Collects the output.
     #[derive(Clone, Default)]
     struct Received(Arc<Mutex<Vec<u8>>>);
 
