@@ -1,8 +1,8 @@
 //! Build script of the command: on Linux with glibc, links it at a fixed address.
 //!
-//! A position-independent command has 54,000 pointers adjusted at every start, which takes as long as the rest of it:
-//! `docs/performance.md` has the figures. What it costs: the addresses of the command's own code are known to everybody. Those of
-//! its stack, its heap and its libraries are random as before, and scripts cannot read or write memory.
+//! A position-independent command has 54,000 pointers adjusted at every start; `docs/performance.md` has the figures. The cost of
+//! the fixed address: the command's own code is at the same place in every process. Its stack, its heap and its libraries are
+//! still at random addresses, and scripts cannot read or write memory.
 
 use std::env;
 

@@ -14,7 +14,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use std::path::PathBuf;
 use stdlib::{Diagnostic, Engine, PackSpec, RunOptions, RunRecording};
 
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// Script to run; `-` reads it from standard input [default: `main.harn` or `main.rhai` in the folder of the project]
     file: Option<PathBuf>,

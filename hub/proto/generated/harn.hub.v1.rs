@@ -89,7 +89,7 @@ pub struct ProgressRequest {
     pub portion: f64,
     #[prost(message, optional, tag = "5")]
     pub data: ::core::option::Option<::prost_types::Struct>,
-    /// What a later attempt needs to continue from here.
+    /// The state from which a later attempt continues.
     #[prost(string, tag = "6")]
     pub resume_token: ::prost::alloc::string::String,
 }

@@ -155,7 +155,7 @@ impl EditorConnection {
     }
 }
 
-/// Begins the ids of requests to the editor: a text is no id that an editor gives its own requests by counting.
+/// The prefix of the ids of requests to the editor. Editors number their own requests, so a string is never one of their ids.
 const SENT: &str = "harn-";
 
 fn sent_id(number: u64) -> String {
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(sent[1], json!({"jsonrpc": "2.0", "id": "harn-2", "method": "b", "params": {"n": 1}}));
         desk.answers("harn-2", None, Some(json!({"code": -32601, "message": "no"})));
         for id in ["harn-3", "harn-", "2", "harn-2"] {
-            desk.answers(id, Some(json!("of nobody")), None);
+            desk.answers(id, Some(json!("unexpected")), None);
         }
         desk.answers("harn-1", Some(json!(7)), None);
         assert_eq!(one.await, Ok(json!(7)));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_nobody_awaits_any_more_is_cancelled_once() {
+    async fn an_abandoned_request_is_cancelled_once() {
         let desk = Desk::new();
         drop(desk.connection.request("a", &json!({})));
         let sent = desk.messages().await;

@@ -274,7 +274,7 @@ impl HubConnection {
     /// Waits before the next attempt.
     ///
     /// # Errors
-    /// There is no time for one: the error of the last attempt.
+    /// The timeout leaves no time for one: the error of the last attempt.
     async fn pause(&self, time: &mut LostTime, status: Status) -> Result<(), Status> {
         // A request may wait for long before its connection is lost; the first one only finds out whether there is a hub.
         let is_reached = self.state.is_reached.get();
