@@ -47,8 +47,16 @@ pub enum Kind {
     Pair,
     /// A `Result`, with the types of the value and of the error.
     Result,
-    /// A value of the runtime, which only `type_of` tells apart.
-    Opaque,
+    /// A channel, with the type of its values.
+    Channel,
+    /// A generator, with the type of its values.
+    Generator,
+    /// A lazy iterator, with the type of its values.
+    Iter,
+    /// A stream, with the type of its values.
+    Stream,
+    /// A task, with the type of its result.
+    Task,
 }
 
 const fn row(name: &'static str, kind: Kind, schema: Option<&'static str>, tag: Option<Tag>) -> BuiltinType {
@@ -62,23 +70,23 @@ const ROWS: &[BuiltinType] = &[
     row("any", Kind::Any, None, None),
     row("bool", Kind::Bool, Some("boolean"), Some(Tag::Bool)),
     row("bytes", Kind::Bytes, None, Some(Tag::Bytes)),
-    row("channel", Kind::Opaque, None, None),
+    row("channel", Kind::Channel, None, None),
     row("dict", Kind::Dict, Some("object"), Some(Tag::Dict)),
     row("float", Kind::Float, Some("number"), Some(Tag::Float)),
-    row("generator", Kind::Opaque, None, None),
+    row("generator", Kind::Generator, None, None),
     row("int", Kind::Int, Some("integer"), Some(Tag::Int)),
     // A span of time is its milliseconds.
     row("duration", Kind::Int, Some("integer"), Some(Tag::Int)),
-    row("iter", Kind::Opaque, None, None),
+    row("iter", Kind::Iter, None, None),
     row("list", Kind::List, Some("array"), Some(Tag::List)),
     row("never", Kind::Never, None, None),
     row("nil", Kind::Nil, Some("null"), Some(Tag::Nil)),
     row("pair", Kind::Pair, None, Some(Tag::Pair)),
     row("range", Kind::Range, None, Some(Tag::Range)),
     row("set", Kind::Set, Some("array"), Some(Tag::Set)),
-    row("stream", Kind::Opaque, None, None),
+    row("stream", Kind::Stream, None, None),
     row("string", Kind::Str, Some("string"), Some(Tag::Str)),
-    row("task", Kind::Opaque, None, None),
+    row("task", Kind::Task, None, None),
     row("unknown", Kind::Any, None, None),
     row("Result", Kind::Result, None, Some(Tag::Variant)),
 ];

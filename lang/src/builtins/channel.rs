@@ -16,15 +16,15 @@ use std::task::{Poll, Waker};
 
 crate::builtins! { "" =>
     /// A channel that holds so many values before `send` waits. With a capacity of 0 each `send` waits for its receiver.
-    plain "channel(name: string = \"channel\", capacity: int = 256) -> any" make;
+    plain "channel(name: string = \"channel\", capacity: int = 256) -> channel" make;
     /// Sends a value, waiting while the channel is full. A closed channel raises.
-    waits "send(channel: any, value: any) -> nil" send;
+    waits "send(channel: channel, value: any) -> nil" send;
     /// The next value, waiting for it; nil once the channel is closed and empty.
-    waits "receive(channel: any) -> any" receive;
+    waits "receive(channel: channel<T>) -> T?" receive;
     /// The next value if there is one already, else nil.
-    plain "try_receive(channel: any) -> any" try_receive;
+    plain "try_receive(channel: channel<T>) -> T?" try_receive;
     /// Closes a channel: what was sent can still be received, senders that wait fail, receivers that wait get nil.
-    plain "close_channel(channel: any) -> nil" close_channel;
+    plain "close_channel(channel: channel) -> nil" close_channel;
 }
 
 /// A queue with two ends.

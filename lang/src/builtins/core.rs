@@ -29,7 +29,7 @@ crate::builtins! { "" =>
     /// A float from a number or text; nil when the text is no number.
     plain "to_float(value: any) -> float | nil" to_float;
     /// The pair `(first, second)`.
-    plain "pair(first: any, second: any) -> any" pair;
+    plain "pair(first: A, second: B) -> pair<A, B>" pair;
     /// Raises unless the condition holds.
     plain "assert(condition: any, message: any = nil) -> nil" assert;
     /// Raises unless both values are equal.

@@ -10,9 +10,9 @@ crate::builtins! { "<dict>" =>
     /// The keys, in order.
     plain "keys(self: dict) -> list<string>" [pure] keys;
     /// The values, in the order of their keys.
-    plain "values(self: dict) -> list" [pure] values;
+    plain "values(self: dict<string, V>) -> list<V>" [pure] values;
     /// Dicts `{key, value}`, in the order of the keys.
-    plain "entries(self: dict) -> list<{key: string, value: any, ...}>" [pure] entries;
+    plain "entries(self: dict<string, V>) -> list<{key: string, value: V, ...}>" [pure] entries;
     /// Returns the number of entries.
     plain "count(self: dict) -> int" [pure, property] count;
     /// Whether there are none.
@@ -20,22 +20,22 @@ crate::builtins! { "<dict>" =>
     /// Whether there is such a key, whatever its value.
     plain "has(self: dict, key: string) -> bool" [pure] has;
     /// The value of a key, or the default when there is no such key.
-    plain "get(self: dict, key: string, fallback: any = nil) -> any" [pure] get;
+    plain "get(self: dict<string, V>, key: string, fallback: F = nil) -> V | F" [pure] get;
     /// The dict with one key set.
-    plain "set(self: dict, key: string, value: any) -> dict" [pure] set;
+    plain "set(self: dict<string, V>, key: string, value: U) -> dict<string, V | U>" [pure] set;
     /// Does what `set` does.
-    plain "with(self: dict, key: string, value: any) -> dict" [pure] set;
+    plain "with(self: dict<string, V>, key: string, value: U) -> dict<string, V | U>" [pure] set;
     /// The entries of both; where both have a key, the other's value.
-    plain "merge(self: dict, other: dict) -> dict" [pure] merge;
+    plain "merge(self: dict<string, V>, other: dict<string, U>) -> dict<string, V | U>" [pure] merge;
     /// The dict without these keys.
-    plain "remove(self: dict, ...keys: string) -> dict" [pure] remove;
+    plain "remove(self: dict<string, V>, ...keys: string) -> dict<string, V>" [pure] remove;
     /// The dict with what the function gives for each value.
-    native "map_values(self: dict, f: fn(any) -> any) -> dict" MAP_VALUES;
+    native "map_values(self: dict<string, V>, f: fn(V) -> U) -> dict<string, U>" MAP_VALUES;
     /// Does what `map_values` does; a function with two parameters gets the key and the value.
-    native "map(self: dict, f: fn(any, any) -> any) -> dict" MAP;
+    native "map(self: dict<string, V>, f: (fn(V) -> U) | fn(string, V) -> U) -> dict<string, U>" MAP;
     /// The entries for which the function returns something true. A function with one parameter gets the value, one with
     /// two the key and the value.
-    native "filter(self: dict, f: fn(any, any) -> any) -> dict" FILTER;
+    native "filter(self: dict<string, V>, f: (fn(V) -> any) | fn(string, V) -> any) -> dict<string, V>" FILTER;
 }
 
 /// The entries of a dict, a struct, or a host value that reads like a dict.

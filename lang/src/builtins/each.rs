@@ -12,40 +12,40 @@ use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
     /// Maps each element with the function.
-    native "map(self: list, f: fn(any) -> any) -> list" MAP;
+    native "map(self: list<T>, f: fn(T) -> U) -> list<U>" MAP;
     /// The elements for which the function gives something true.
-    native "filter(self: list, f: fn(any) -> any) -> list" FILTER;
+    native "filter(self: list<T>, f: fn(T) -> any) -> list<T>" FILTER;
     /// Combines the elements into one value: calls the function with the result so far, which begins as `start`, and each
     /// element in turn.
-    native "reduce(self: list, start: any, f: fn(any, any) -> any) -> any" REDUCE;
+    native "reduce(self: list<T>, start: S, f: fn(any, T) -> R) -> S | R" REDUCE;
     /// Calls the function with each element.
-    native "for_each(self: list, f: fn(any) -> any) -> nil" FOR_EACH;
+    native "for_each(self: list<T>, f: fn(T) -> any) -> nil" FOR_EACH;
     /// The first element for which the function gives something true, nil when there is none.
-    native "find(self: list, f: fn(any) -> any) -> any" FIND;
+    native "find(self: list<T>, f: fn(T) -> any) -> T?" FIND;
     /// Returns the index of that element, or -1 if there is none.
-    native "find_index(self: list, f: fn(any) -> any) -> int" FIND_INDEX;
+    native "find_index(self: list<T>, f: fn(T) -> any) -> int" FIND_INDEX;
     /// Whether the function gives something true for any element.
-    native "any(self: list, f: fn(any) -> any) -> bool" ANY;
+    native "any(self: list<T>, f: fn(T) -> any) -> bool" ANY;
     /// Whether the function gives something true for every element.
-    native "all(self: list, f: fn(any) -> any) -> bool" EVERY;
+    native "all(self: list<T>, f: fn(T) -> any) -> bool" EVERY;
     /// Does what `all` does.
-    native "every(self: list, f: fn(any) -> any) -> bool" EVERY;
+    native "every(self: list<T>, f: fn(T) -> any) -> bool" EVERY;
     /// Whether the function gives something true for no element.
-    native "none(self: list, f: fn(any) -> any) -> bool" NONE;
+    native "none(self: list<T>, f: fn(T) -> any) -> bool" NONE;
     /// The elements of the lists, sets and ranges that the function gives; what is none of these is one element.
-    native "flat_map(self: list, f: fn(any) -> any) -> list" FLAT_MAP;
+    native "flat_map(self: list<T>, f: fn(T) -> any) -> list" FLAT_MAP;
     /// The elements up to the first for which the function gives nothing true.
-    native "take_while(self: list, f: fn(any) -> any) -> list" TAKE_WHILE;
+    native "take_while(self: list<T>, f: fn(T) -> any) -> list<T>" TAKE_WHILE;
     /// The elements from the first on for which the function gives nothing true.
-    native "skip_while(self: list, f: fn(any) -> any) -> list" SKIP_WHILE;
+    native "skip_while(self: list<T>, f: fn(T) -> any) -> list<T>" SKIP_WHILE;
     /// The pair of the elements for which the function gives something true, and the others.
-    native "partition(self: list, f: fn(any) -> any) -> any" PARTITION;
+    native "partition(self: list<T>, f: fn(T) -> any) -> pair<list<T>, list<T>>" PARTITION;
     /// Lists of the elements by the key that the function gives; keys are kept by their text.
-    native "group_by(self: list, f: fn(any) -> any) -> dict" GROUP_BY;
+    native "group_by(self: list<T>, f: fn(T) -> any) -> dict<string, list<T>>" GROUP_BY;
     /// The element with the least key, nil when there is none.
-    native "min_by(self: list, key: fn(any) -> any) -> any" MIN_BY;
+    native "min_by(self: list<T>, key: fn(T) -> any) -> T?" MIN_BY;
     /// The element with the greatest key, nil when there is none.
-    native "max_by(self: list, key: fn(any) -> any) -> any" MAX_BY;
+    native "max_by(self: list<T>, key: fn(T) -> any) -> T?" MAX_BY;
 }
 
 fn no_items() -> Value {

@@ -10,7 +10,7 @@ crate::builtins! { "" =>
     /// The entries of a dict as dicts `{key, value}`, in the order of its keys.
     plain "entries(dict: any) -> list<{key: string, value: any, ...}>" dict::entries;
     /// The ints from 0 up to `a`, or from `a` up to `b`; the last one is not included.
-    plain "range(a: int, b: int = nil) -> any" range::make;
+    plain "range(a: int, b: int = nil) -> range" range::make;
     /// A lazy iterator over the items of a list, dict, string, set, range, iterator, generator, stream or channel.
     plain "iter(items: any) -> iter" iter::iter;
     /// The set of the values, or of the elements of the one list, set or range that is given.

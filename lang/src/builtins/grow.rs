@@ -7,15 +7,15 @@ use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "<list>" =>
     /// The list with one more element at its end.
-    plain "push(self: list, value: any) -> list" [pure] push;
+    plain "push(self: list<T>, value: U) -> list<T | U>" [pure] push;
     /// The list without its last element; an empty list stays empty.
-    plain "pop(self: list) -> list" [pure] pop;
+    plain "pop(self: list<T>) -> list<T>" [pure] pop;
     /// The list with one more element before the one at `index`; negative indexes count from the end.
-    plain "insert(self: list, index: int, value: any) -> list" [pure] insert;
+    plain "insert(self: list<T>, index: int, value: U) -> list<T | U>" [pure] insert;
     /// The list without the element at `index`; negative indexes count from the end.
-    plain "remove_at(self: list, index: int) -> list" [pure] remove_at;
+    plain "remove_at(self: list<T>, index: int) -> list<T>" [pure] remove_at;
     /// The elements of this list, then those of the other.
-    plain "concat(self: list, other: any) -> list" [pure] concat;
+    plain "concat(self: list<T>, other: list<U> | set<U>) -> list<T | U>" [pure] concat;
 }
 
 /// Elements of a list that grows by parts of itself.

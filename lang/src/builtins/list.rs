@@ -16,49 +16,49 @@ crate::builtins! { "<list>" =>
     /// Whether there are none.
     plain "empty(self: list) -> bool" [pure, property] empty;
     /// The first element, nil when there is none.
-    plain "first(self: list) -> any" [pure, property] first;
+    plain "first(self: list<T>) -> T?" [pure, property] first;
     /// The last element, nil when there is none.
-    plain "last(self: list) -> any" [pure, property] last;
+    plain "last(self: list<T>) -> T?" [pure, property] last;
     /// Whether an element equals the value.
     plain "contains(self: list, value: any) -> bool" [pure] contains;
     /// Returns the index of the first element that equals the value, or -1 if there is none.
     plain "index_of(self: list, value: any) -> int" [pure] index_of;
     /// The elements from `start` up to `end`, that one not included; negative ones count from the end.
-    plain "slice(self: list, start: int, end: int = nil) -> list" [pure] slice;
+    plain "slice(self: list<T>, start: int, end: int = nil) -> list<T>" [pure] slice;
     /// The first `n` elements, or all when there are fewer.
-    plain "take(self: list, n: int) -> list" [pure] take;
+    plain "take(self: list<T>, n: int) -> list<T>" [pure] take;
     /// All but the first `n` elements.
-    plain "skip(self: list, n: int) -> list" [pure] skip;
+    plain "skip(self: list<T>, n: int) -> list<T>" [pure] skip;
     /// Pairs of the elements of both, as long as both have one.
-    plain "zip(self: list, other: any) -> list" [pure] zip;
+    plain "zip(self: list<T>, other: list<U> | set<U>) -> list<pair<T, U>>" [pure] zip;
     /// Pairs `(index, element)`.
-    plain "enumerate(self: list) -> list" [pure] enumerate;
+    plain "enumerate(self: list<T>) -> list<pair<int, T>>" [pure] enumerate;
     /// The elements without those that equal an earlier one.
-    plain "unique(self: list) -> list" [pure] unique;
+    plain "unique(self: list<T>) -> list<T>" [pure] unique;
     /// The elements of the lists, sets and ranges inside, one level deep; what is none of these stays as it is.
     plain "flatten(self: list) -> list" [pure] flatten;
     /// Lists of `size` elements each, in order; the last one may be shorter.
-    plain "chunk(self: list, size: int) -> list" [pure] chunk;
+    plain "chunk(self: list<T>, size: int) -> list<list<T>>" [pure] chunk;
     /// Every run of `size` neighbours, each beginning `step` elements after the one before.
-    plain "window(self: list, size: int, step: int = 1) -> list" [pure] window;
+    plain "window(self: list<T>, size: int, step: int = 1) -> list<list<T>>" [pure] window;
     /// The elements that are not nil.
-    plain "compact(self: list) -> list" [pure] compact;
+    plain "compact(self: list<T?>) -> list<T>" [pure] compact;
     /// Counts the occurrences of each element, by its text.
-    plain "tally(self: list) -> dict" [pure] tally;
+    plain "tally(self: list) -> dict<string, int>" [pure] tally;
     /// The sum of numbers; 0 when there are none.
     plain "sum(self: list) -> int | float" [pure] sum;
     /// The least element, nil when there is none.
-    plain "min(self: list) -> any" [pure] min;
+    plain "min(self: list<T>) -> T?" [pure] min;
     /// The greatest element, nil when there is none.
-    plain "max(self: list) -> any" [pure] max;
+    plain "max(self: list<T>) -> T?" [pure] max;
     /// The texts of the elements, with the separator between them.
     plain "join(self: list, separator: string = \"\") -> string" [pure] join;
     /// The elements in the opposite order.
-    plain "reverse(self: list) -> list" [pure] reverse;
+    plain "reverse(self: list<T>) -> list<T>" [pure] reverse;
     /// The elements as a list.
-    plain "to_list(self: list) -> list" [pure] to_list;
+    plain "to_list(self: list<T>) -> list<T>" [pure] to_list;
     /// The elements as a set.
-    plain "to_set(self: list) -> set" [pure] to_set;
+    plain "to_set(self: list<T>) -> set<T>" [pure] to_set;
     /// A dict from pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
     plain "to_dict(self: list) -> dict" [pure] to_dict;
 }

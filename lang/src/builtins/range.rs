@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 crate::builtins! { "<pair>" =>
     /// The first of the two.
-    plain "first(self: any) -> any" [pure, property] first;
+    plain "first(self: pair<A, B>) -> A" [pure, property] first;
     /// The second of the two.
-    plain "second(self: any) -> any" [pure, property] second;
+    plain "second(self: pair<A, B>) -> B" [pure, property] second;
     /// Both as a list.
-    plain "to_list(self: any) -> list" [pure] to_list;
+    plain "to_list(self: pair<A, B>) -> list<A | B>" [pure] to_list;
 }
 
 /// The list methods, for ranges.

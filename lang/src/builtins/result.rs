@@ -7,19 +7,19 @@ use crate::vm::{Cx, Raise, RunCode};
 
 crate::builtins! { "" =>
     /// The value in an `Ok`; raises for an `Err`, and for nil.
-    plain "unwrap(result: any) -> any" unwrap;
+    plain "unwrap(result: Result<T, E> | dict | nil) -> T" unwrap;
     /// The value in an `Ok`, or the fallback for an `Err` and for nil.
-    plain "unwrap_or(result: any, fallback: any) -> any" unwrap_or;
+    plain "unwrap_or(result: Result<T, E> | dict | nil, fallback: U) -> T | U" unwrap_or;
     /// The error in an `Err`; raises for an `Ok`.
-    plain "unwrap_err(result: any) -> any" unwrap_err;
+    plain "unwrap_err(result: Result<T, E> | dict | nil) -> E" unwrap_err;
     /// Whether the value is an `Ok`.
     plain "is_ok(result: any) -> bool" is_ok;
     /// Whether the value is an `Err`.
     plain "is_err(result: any) -> bool" is_err;
     /// The result of something that went well.
-    plain "Ok(value: any = nil) -> any" ok;
+    plain "Ok(value: T = nil) -> Result<T, never>" ok;
     /// The result of something that failed.
-    plain "Err(error: any = nil) -> any" err;
+    plain "Err(error: E = nil) -> Result<never, E>" err;
 }
 
 /// Rows that are also methods of results: all but the last two.

@@ -9,17 +9,17 @@ use std::rc::Rc;
 
 crate::builtins! { "<set>" =>
     /// The set with one more member.
-    plain "add(self: set, value: any) -> set" [pure] add;
+    plain "add(self: set<T>, value: U) -> set<T | U>" [pure] add;
     /// The set without a member.
-    plain "remove(self: set, value: any) -> set" [pure] remove;
+    plain "remove(self: set<T>, value: any) -> set<T>" [pure] remove;
     /// The members of either.
-    plain "union(self: set, other: any) -> set" [pure] union;
+    plain "union(self: set<T>, other: list<U> | set<U>) -> set<T | U>" [pure] union;
     /// The members of both.
-    plain "intersect(self: set, other: any) -> set" [pure] intersect;
+    plain "intersect(self: set<T>, other: any) -> set<T>" [pure] intersect;
     /// The members that the other does not have.
-    plain "difference(self: set, other: any) -> set" [pure] difference;
+    plain "difference(self: set<T>, other: any) -> set<T>" [pure] difference;
     /// The members of either that are not members of both.
-    plain "symmetric_difference(self: set, other: any) -> set" [pure] symmetric_difference;
+    plain "symmetric_difference(self: set<T>, other: list<U> | set<U>) -> set<T | U>" [pure] symmetric_difference;
     /// Whether the other has all its members.
     plain "is_subset(self: set, other: any) -> bool" [pure] is_subset;
     /// Whether it has all members of the other.

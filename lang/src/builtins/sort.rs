@@ -11,9 +11,9 @@ use std::rc::Rc;
 crate::builtins! { "<list>" =>
     /// The elements in order, equal ones as they stood. The function, if given, gets two elements and says which comes
     /// first: by a number (negative: the first of them) or by a bool (true: the first of them).
-    native "sort(self: list, compare: fn(any, any) -> any = nil) -> list" SORT;
+    native "sort(self: list<T>, compare: fn(T, T) -> any = nil) -> list<T>" SORT;
     /// The elements in the order of the keys that the function gives, equal ones as they stood.
-    native "sort_by(self: list, key: fn(any) -> any) -> list" SORT_BY;
+    native "sort_by(self: list<T>, key: fn(T) -> any) -> list<T>" SORT_BY;
 }
 
 /// Sorts by the values' own order; when some have none, the items stay as they were.

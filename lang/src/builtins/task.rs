@@ -11,11 +11,11 @@ use std::task::Poll;
 
 crate::builtins! { "" =>
     /// Waits until a task is over and gives its result. An error of the task is raised here, each time it is awaited.
-    waits "await(task: any) -> any" await_task;
+    waits "await(task: task<T>) -> T" await_task;
     /// Gives a task up: its `defer` and `finally` blocks run, then it is over. Whether it was still running.
-    plain "cancel(task: any, reason: string = \"no reason given\") -> bool" cancel;
+    plain "cancel(task: task, reason: string = \"no reason given\") -> bool" cancel;
     /// Whether a task was given up; without an argument, this one.
-    plain "is_cancelled(task: any = nil) -> bool" is_cancelled;
+    plain "is_cancelled(task: task = nil) -> bool" is_cancelled;
 }
 
 /// A handle.

@@ -167,6 +167,7 @@ impl Transfer<'_> {
         match ty {
             Type::List(of) => Type::list(self.ty(of)),
             Type::Set(of) => Type::set(self.ty(of)),
+            Type::Handle(kind, of) => Type::handle(*kind, self.ty(of)),
             Type::Dict(of) => Type::dict(self.ty(of)),
             Type::Pair(both) => Type::Pair(Rc::new((self.ty(&both.0), self.ty(&both.1)))),
             Type::Result(both) => Type::Result(Rc::new((self.ty(&both.0), self.ty(&both.1)))),
@@ -247,7 +248,7 @@ impl Transfer<'_> {
 /// Collects the declared types in a type.
 fn names_of(ty: &Type, found: &mut Vec<Rc<NamedType>>) {
     match ty {
-        Type::List(of) | Type::Set(of) | Type::Dict(of) => names_of(of, found),
+        Type::List(of) | Type::Set(of) | Type::Dict(of) | Type::Handle(_, of) => names_of(of, found),
         Type::Pair(both) | Type::Result(both) => {
             names_of(&both.0, found);
             names_of(&both.1, found);

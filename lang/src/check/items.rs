@@ -164,6 +164,7 @@ impl<'a> Declared<'a> {
     pub(super) fn module(ty: &Type) -> Option<&'static str> {
         match ty {
             Type::Shape(shape) if shape.methods.is_some() => return shape.methods,
+            Type::Handle(handle, _) => handle.methods(),
             Type::Fn(_) => Some(Tag::Function),
             Type::Named(named) => match named.kind {
                 NamedKind::Struct => Some(Tag::Struct),

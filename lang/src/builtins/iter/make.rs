@@ -7,32 +7,32 @@ use crate::vm::{Cx, Raise, RunCode, walkable};
 
 crate::builtins! { "<iter>" =>
     /// The iterator itself.
-    plain "iter(self: iter) -> iter" iter;
+    plain "iter(self: iter<T>) -> iter<T>" iter;
     /// Maps each item with the function.
-    plain "map(self: iter, f: fn(any) -> any) -> iter" map;
+    plain "map(self: iter<T>, f: fn(T) -> U) -> iter<U>" map;
     /// The items for which the function gives something true.
-    plain "filter(self: iter, f: fn(any) -> any) -> iter" filter;
+    plain "filter(self: iter<T>, f: fn(T) -> any) -> iter<T>" filter;
     /// The items of what the function gives: of lists, sets, ranges, iterators, generators and streams. Anything else
     /// is one item.
-    plain "flat_map(self: iter, f: fn(any) -> any) -> iter" flat_map;
+    plain "flat_map(self: iter<T>, f: fn(T) -> any) -> iter" flat_map;
     /// The first `n` items. Nothing is asked for beyond them.
-    plain "take(self: iter, n: int) -> iter" take;
+    plain "take(self: iter<T>, n: int) -> iter<T>" take;
     /// The items behind the first `n`.
-    plain "skip(self: iter, n: int) -> iter" skip;
+    plain "skip(self: iter<T>, n: int) -> iter<T>" skip;
     /// The items up to the first for which the function gives nothing true; that one is used up.
-    plain "take_while(self: iter, f: fn(any) -> any) -> iter" take_while;
+    plain "take_while(self: iter<T>, f: fn(T) -> any) -> iter<T>" take_while;
     /// The items from the first on for which the function gives nothing true.
-    plain "skip_while(self: iter, f: fn(any) -> any) -> iter" skip_while;
+    plain "skip_while(self: iter<T>, f: fn(T) -> any) -> iter<T>" skip_while;
     /// Pairs of the items of both, as long as both have some.
-    plain "zip(self: iter, other: any) -> iter" zip;
+    plain "zip(self: iter<T>, other: any) -> iter<pair<T, any>>" zip;
     /// Pairs of the number of each item, from 0, and the item.
-    plain "enumerate(self: iter) -> iter" enumerate;
+    plain "enumerate(self: iter<T>) -> iter<pair<int, T>>" enumerate;
     /// The items of this one, then those of the other.
     plain "chain(self: iter, other: any) -> iter" chain;
     /// Lists of `size` items in a row; the last one may be shorter.
-    plain "chunks(self: iter, size: int) -> iter" chunks;
+    plain "chunks(self: iter<T>, size: int) -> iter<list<T>>" chunks;
     /// Lists of `size` items in a row, each beginning one item later.
-    plain "windows(self: iter, size: int) -> iter" windows;
+    plain "windows(self: iter<T>, size: int) -> iter<list<T>>" windows;
 }
 
 /// The row for values that are no iterators.

@@ -9,11 +9,11 @@ use std::cmp::Ordering;
 
 crate::builtins! { "<iter>" =>
     /// The next item: `{value, done}`. At the end `done` is true, and `value` is what a generator returned.
-    native "next(self: iter) -> {done: bool, value: any, ...}" NEXT_ITEM;
+    native "next(self: iter<T>) -> {done: bool, value: T?, ...}" NEXT_ITEM;
     /// The items as a list.
-    native "to_list(self: iter) -> list" TO_LIST;
+    native "to_list(self: iter<T>) -> list<T>" TO_LIST;
     /// The items as a set.
-    native "to_set(self: iter) -> set" TO_SET;
+    native "to_set(self: iter<T>) -> set<T>" TO_SET;
     /// A dict from items that are pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
     native "to_dict(self: iter) -> dict" TO_DICT;
     /// Counts the remaining items.
@@ -21,31 +21,31 @@ crate::builtins! { "<iter>" =>
     /// The sum of the items, 0 when there are none.
     native "sum(self: iter) -> int | float" SUM;
     /// The least item, nil when there is none.
-    native "min(self: iter) -> any" MIN;
+    native "min(self: iter<T>) -> T?" MIN;
     /// The greatest item, nil when there is none.
-    native "max(self: iter) -> any" MAX;
+    native "max(self: iter<T>) -> T?" MAX;
     /// Combines the items into one value: calls the function with the result so far, which begins as `start`, and each item
     /// in turn.
-    native "reduce(self: iter, start: any, f: fn(any, any) -> any) -> any" REDUCE;
+    native "reduce(self: iter<T>, start: S, f: fn(any, T) -> R) -> S | R" REDUCE;
     /// The next item, nil when there is none.
-    native "first(self: iter) -> any" FIRST;
+    native "first(self: iter<T>) -> T?" FIRST;
     /// The last item, nil when there is none.
-    native "last(self: iter) -> any" LAST;
+    native "last(self: iter<T>) -> T?" LAST;
     /// Whether the function gives something true for any item; what is behind the first such item is left.
-    native "any(self: iter, f: fn(any) -> any) -> bool" ANY;
+    native "any(self: iter<T>, f: fn(T) -> any) -> bool" ANY;
     /// Whether the function gives something true for every item; what is behind the first other item is left.
-    native "all(self: iter, f: fn(any) -> any) -> bool" ALL;
+    native "all(self: iter<T>, f: fn(T) -> any) -> bool" ALL;
     /// The first item for which the function gives something true, nil when there is none.
-    native "find(self: iter, f: fn(any) -> any) -> any" FIND;
+    native "find(self: iter<T>, f: fn(T) -> any) -> T?" FIND;
     /// Calls the function with each item.
-    native "for_each(self: iter, f: fn(any) -> any) -> nil" FOR_EACH;
+    native "for_each(self: iter<T>, f: fn(T) -> any) -> nil" FOR_EACH;
 }
 
 /// State that only streams have.
 pub(super) mod stream {
     crate::builtins! { "<stream>" =>
         /// The item that is there already, else nil.
-        native "try_next(self: stream) -> any" super::TRY_NEXT;
+        native "try_next(self: stream<T>) -> T?" super::TRY_NEXT;
     }
 }
 

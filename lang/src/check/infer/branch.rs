@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::builtin_type::Tag;
-use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
+use crate::check::types::{Handle, Kinds, Shape, ShapeKey, Type, join};
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -187,19 +187,20 @@ impl<'a> Checker<'a> {
         self.caught -= settles;
         match kind {
             ParallelKind::Count | ParallelKind::Each => Type::list(function.returns).bounded(),
-            ParallelKind::Settle => Type::Any,
+            ParallelKind::Settle => settled(function.returns).bounded(),
         }
     }
 
     /// A body that another task runs, with copies of what it captures; who awaits it may catch.
     pub(super) fn spawn(&mut self, body: &'a Block) -> Type {
         self.caught += 1;
-        self.in_frame(super::function::FunctionFrame::default(), |checker| {
+        let result = self.in_frame(super::function::FunctionFrame::default(), |checker| {
             checker.flow.dead = false;
-            checker.block(body, ExpectedType::FREE);
+            let value = checker.block(body, ExpectedType::FREE);
+            join(value, checker.given())
         });
         self.caught -= 1;
-        Type::Any
+        Type::handle(Handle::Task, result.or_unknown()).bounded()
     }
 
     pub(super) fn select(&mut self, arms: &'a [SelectArm], want: ExpectedType<'_>) -> Type {
@@ -226,6 +227,14 @@ impl<'a> Checker<'a> {
         self.flow = after;
         value
     }
+}
+
+/// Returns the type of the value of `parallel settle`.
+fn settled(value: Type) -> Type {
+    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None };
+    let results = Type::list(Type::Result(Rc::new((value, Type::Any))));
+    let fields = vec![field("results", results), field("succeeded", Type::Int), field("failed", Type::Int)];
+    Type::Shape(Rc::new(Shape { fields, open: false, literal: false, told: true, methods: None }))
 }
 
 /// The type that an arm of `match type_of(x)` asks for.

@@ -152,7 +152,12 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let rest = signature.params.iter().find(|p| p.rest).map(|p| (p.ty.clone(), why));
-        let bound = self.arguments_with(args, &taken, rest.as_ref(), false, bound);
+        // Its closure is there to fail.
+        let catches = row.name == "assert_throws";
+        let mut bound = self.arguments_with(args, &taken, rest.as_ref(), catches, bound);
+        for left_out in signature.params.iter().skip(skip + args.len()).filter(|p| p.optional) {
+            bind(&left_out.ty, &Type::Nil, &mut bound);
+        }
         let result = fill(&signature.returns, &bound);
         if signature.returns == Type::Never {
             let end = args.last().map_or(0, |a| a.value.span.end);

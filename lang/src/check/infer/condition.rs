@@ -383,7 +383,7 @@ pub(super) fn of_name(name: &str) -> Option<Type> {
         return Some(Type::function());
     }
     match builtin_type(name)?.kind {
-        Kind::Any | Kind::Never | Kind::Pair | Kind::Result | Kind::Opaque => None,
+        Kind::Any | Kind::Never | Kind::Pair | Kind::Result => None,
         kind => (kind.name() == name).then(|| Type::of_kind(kind, &mut std::iter::empty())),
     }
 }

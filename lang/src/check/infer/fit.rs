@@ -15,6 +15,12 @@ impl Checker<'_> {
         {
             return if self.against(at, given, &shape, why, false) { found } else { Type::Any };
         }
+        // An error leaves a function in place of its result.
+        if let (Type::Result(both), DemandOrigin::Returns(_)) = (&found, why)
+            && both.0 == Type::Never
+        {
+            return found;
+        }
         if refuses(&found, wanted, &self.world) {
             self.mismatch(at, &found, wanted, why);
             return Type::Any;

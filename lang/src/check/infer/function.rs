@@ -117,8 +117,12 @@ impl<'a> Checker<'a> {
             Some((ty, why)) => self.block(body, ExpectedType::must(ty, *why)),
             None => self.block(body, ExpectedType::FREE),
         };
-        let given = self.frame.given.take();
-        join(value, given.unwrap_or(Type::Never))
+        join(value, self.given())
+    }
+
+    /// Returns the type of the `return`s of the function that is left.
+    pub(super) fn given(&mut self) -> Type {
+        self.frame.given.take().unwrap_or(Type::Never)
     }
 
     fn frame_returns(body: &Block) -> bool {
@@ -173,10 +177,12 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn closure(&mut self, closure: &'a ClosureExpr, want: ExpectedType<'_>) -> Type {
-        let hints = match want.ty {
-            Some(ty) => ty.members().iter().find_map(|m| if let Type::Fn(f) = m { Some(f.clone()) } else { None }),
-            None => None,
-        };
+        let functions = want.ty.map_or(&[][..], Type::members).iter();
+        let functions: Vec<&Rc<FnType>> =
+            functions.filter_map(|m| if let Type::Fn(f) = m { Some(f) } else { None }).collect();
+        // Of several functions, the number of parameters says which one is meant.
+        let meant = functions.iter().find(|f| f.params.len() == closure.params.len());
+        let hints = meant.or(functions.first()).map(|f| Rc::clone(f));
         let params = hints.as_ref().map_or(&[][..], |f| &f.params);
         let returns = hints.as_ref().map(|f| &f.returns).filter(|r| !r.is_open());
         let want = match (returns, want.why) {
@@ -201,7 +207,8 @@ impl<'a> Checker<'a> {
                 let known = params.get(i).filter(|_| !param.rest && param.default.is_none());
                 checker.parameter(param, known);
                 if !param.rest {
-                    types.push(param.ty.as_ref().map_or(Type::Any, |ty| checker.written(ty)));
+                    let ty = param.ty.as_ref().map(|ty| checker.written(ty));
+                    types.push(ty.or_else(|| known.cloned()).unwrap_or(Type::Any));
                 }
             }
             let value = checker.body(&closure.body);

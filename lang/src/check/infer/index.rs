@@ -4,7 +4,7 @@ use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::{Expr, ExprKind};
 use crate::builtin_type::Tag;
-use crate::check::types::{Kinds, Nominal, Shape, ShapeKey, Type, join};
+use crate::check::types::{Handle, Kinds, Nominal, Shape, ShapeKey, Type, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -131,16 +131,14 @@ impl<'a> Checker<'a> {
             self.cannot_be_walked(walked, e.span, number);
             return Type::Any;
         }
-        match &self.streamed {
-            Some((at, item)) if *at == e.span => item.clone(),
-            _ => Self::element_of(walked),
-        }
+        Self::element_of(walked)
     }
 
     pub(super) fn element_of(walked: &Type) -> Type {
         walked.members().iter().fold(Type::Never, |all, m| {
             let one = match m {
                 Type::List(of) | Type::Set(of) => (**of).clone(),
+                Type::Handle(handle, of) if *handle != Handle::Task => (**of).clone(),
                 Type::Str | Type::Text(_) => Type::Str,
                 Type::Range | Type::Bytes => Type::Int,
                 Type::Dict(of) => entry((**of).clone()),

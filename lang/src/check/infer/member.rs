@@ -5,7 +5,7 @@ use super::want::ExpectedType;
 use crate::advice;
 use crate::ast::{Expr, ItemKind, Name};
 use crate::check::items::Declared;
-use crate::check::types::{NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
+use crate::check::types::{Handle, NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
 use crate::declaration::Builtin;
 use crate::diagnostic::nearest;
 use crate::source::Span;
@@ -107,6 +107,12 @@ impl<'a> Checker<'a> {
                 None => Member::Value((**of).clone().optional()),
             },
             Type::Named(named) => self.named_member(named, name),
+            // A value of the host may have fields.
+            Type::Handle(handle, _)
+                if !(handle.is_lazy() && *handle != Handle::Stream) && self.function_of(*handle, name).is_none() =>
+            {
+                self.property(ty, name).map_or(Member::Unknown, Member::Value)
+            }
             _ => self.property(ty, name).map_or(Member::Missing, Member::Value),
         }
     }

@@ -7,7 +7,7 @@ use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name};
 use crate::builtin_type::{Kind, Tag};
 use crate::check::calls::Call;
 use crate::check::items::Declared;
-use crate::check::types::{Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
+use crate::check::types::{Handle, Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
 use crate::declaration::{BindingKind, Builtin, TypeDecl};
 use crate::source::Span;
 
@@ -167,11 +167,7 @@ impl<'a> Checker<'a> {
                 if row.lint.is_some() && !self.linted.iter().any(|call| call.span == span) {
                     self.linted.push(Call { row, args, span });
                 }
-                let result = self.builtin_arguments(row, 1, Some(receiver), args);
-                if let Some(item) = &self.world.signatures.of(row).items {
-                    self.streamed = Some((span, item.clone()));
-                }
-                result
+                self.builtin_arguments(row, 1, Some(receiver), args)
             }
             CalledMember::Declared(decl) => {
                 let function = self.world.function_type(decl);
@@ -251,8 +247,20 @@ impl<'a> Checker<'a> {
                 _ => CalledMember::Unknown,
             },
             Type::Named(named) => self.named_method(named, name, row),
+            // A function takes it, or it is a stream of the host, which may have methods of its own.
+            Type::Handle(handle, _) if row.is_none() && self.function_of(*handle, name).is_none() => {
+                if handle.is_lazy() && *handle != Handle::Stream { CalledMember::Missing } else { CalledMember::Unknown }
+            }
             _ => row.map_or(CalledMember::Missing, CalledMember::Row),
         }
+    }
+
+    /// Returns the function of that name whose first argument is such a value: it is called as `name(value)`.
+    pub(super) fn function_of(&self, handle: Handle, name: &str) -> Option<&'static Builtin> {
+        let row = self.world.registry.find("", name)?;
+        let signature = self.world.signatures.of(row);
+        let first = signature.params.first()?;
+        first.ty.members().iter().any(|ty| matches!(ty, Type::Handle(of, _) if *of == handle)).then_some(row)
     }
 
     fn named_method(&self, named: &NamedType, name: &str, row: Option<&'static Builtin>) -> CalledMember<'a> {

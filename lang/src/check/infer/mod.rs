@@ -39,7 +39,7 @@ use crate::declaration::Registry;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hash::Keyed;
 use crate::resolve::{BindingId, Resolution};
-use crate::source::{SourceRef, Span};
+use crate::source::SourceRef;
 use flow::Flow;
 use function::FunctionFrame;
 use std::collections::HashMap;
@@ -65,8 +65,6 @@ pub(super) struct Checker<'a> {
     in_named_test: bool,
     /// Calls of methods of builtin types whose rows have a lint.
     linted: Vec<Call<'a>>,
-    /// The last call that returned a stream of known items, and their type.
-    streamed: Option<(Span, Type)>,
     /// The types of all expressions, if they are kept.
     types: Option<TypeTable>,
     found: Vec<Diagnostic>,
@@ -122,7 +120,6 @@ impl<'a> Checker<'a> {
             tests: HashMap::default(),
             in_named_test: false,
             linted: Vec::new(),
-            streamed: None,
             types: None,
             found: Vec::new(),
         }

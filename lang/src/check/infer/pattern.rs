@@ -247,7 +247,8 @@ impl<'a> Checker<'a> {
         args: &'a [Pattern],
         found: &Type,
     ) -> Fits {
-        let result = enum_name.is_none() && matches!(variant.text.as_str(), "Ok" | "Err");
+        let is_builtin = |name: &Name| name.text == "Result" && self.binding_of(name.id).is_none();
+        let result = enum_name.is_none_or(is_builtin) && matches!(variant.text.as_str(), "Ok" | "Err");
         let taken = found.only(|m| match m {
             Type::Result(_) => result,
             Type::Named(named) => named.kind != NamedKind::Struct && !result,
@@ -264,7 +265,8 @@ impl<'a> Checker<'a> {
     /// The types of the values in a variant.
     fn payload(&self, taken: &Type, enum_name: Option<&Name>, variant: &Name, count: usize) -> Vec<Type> {
         if let Type::Result(both) = taken {
-            return vec![if variant.text == "Ok" { both.0.clone() } else { both.1.clone() }];
+            let payload = if variant.text == "Ok" { &both.0 } else { &both.1 };
+            return vec![payload.clone().or_unknown()];
         }
         let id = match taken {
             Type::Named(named) => Some(named.id),

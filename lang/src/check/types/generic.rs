@@ -17,7 +17,7 @@ pub(in crate::check) fn bind(wanted: &Type, found: &Type, bound: &mut Bound) {
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Dict(a), Type::Dict(b)) => {
             bind(a, b, bound);
         }
-        (Type::List(a), Type::Set(b)) => bind(a, b, bound),
+        (Type::List(a), Type::Set(b)) | (Type::Handle(_, a), Type::Handle(_, b)) => bind(a, b, bound),
         (Type::List(a), Type::Range) => bind(a, &Type::Int, bound),
         (Type::Dict(a), Type::Shape(shape)) => {
             if shape.open {
@@ -31,12 +31,21 @@ pub(in crate::check) fn bind(wanted: &Type, found: &Type, bound: &mut Bound) {
         }
         (Type::Fn(a), Type::Fn(b)) => {
             if !b.rest {
-                a.params.iter().zip(&b.params).for_each(|(a, b)| bind(a, b, bound));
+                // A function may take more than it is given: its parameters decide only what nothing else does.
+                let mut taken = Bound::new();
+                a.params.iter().zip(&b.params).for_each(|(a, b)| bind(a, b, &mut taken));
+                taken.retain(|(name, _)| bound.iter().all(|(known, _)| known != name));
+                bound.append(&mut taken);
             }
             bind(&a.returns, &b.returns, bound);
         }
         (Type::Named(a), Type::Named(b)) if a.id == b.id => {
             a.args.iter().zip(&b.args).for_each(|(a, b)| bind(a, b, bound));
+        }
+        (Type::Union(members), Type::Fn(given)) if members.iter().any(|m| matches!(m, Type::Fn(_))) => {
+            let functions = || members.iter().filter_map(|m| if let Type::Fn(f) = m { Some((m, f)) } else { None });
+            let meant = functions().find(|(_, f)| f.params.len() == given.params.len());
+            meant.or_else(|| functions().next()).into_iter().for_each(|(m, _)| bind(m, found, bound));
         }
         (Type::Union(members), _) => {
             // `T?` given an `int?`: what is not nil is T.
@@ -58,7 +67,7 @@ fn widened(ty: &Type) -> Type {
 fn open(wanted: &Type, bound: &mut Bound) {
     match wanted {
         Type::Param(_) => bind(wanted, &Type::Any, bound),
-        Type::List(a) | Type::Set(a) | Type::Dict(a) => open(a, bound),
+        Type::List(a) | Type::Set(a) | Type::Dict(a) | Type::Handle(_, a) => open(a, bound),
         Type::Pair(both) | Type::Result(both) => {
             open(&both.0, bound);
             open(&both.1, bound);
@@ -72,7 +81,7 @@ fn open(wanted: &Type, bound: &mut Bound) {
 fn holds_param(ty: &Type) -> bool {
     match ty {
         Type::Param(_) => true,
-        Type::List(a) | Type::Set(a) | Type::Dict(a) => holds_param(a),
+        Type::List(a) | Type::Set(a) | Type::Dict(a) | Type::Handle(_, a) => holds_param(a),
         Type::Pair(both) | Type::Result(both) => holds_param(&both.0) || holds_param(&both.1),
         Type::Fn(f) => holds_param(&f.returns) || f.params.iter().any(holds_param),
         Type::Shape(shape) => shape.fields.iter().any(|f| holds_param(&f.ty)),
@@ -96,6 +105,7 @@ fn filled(ty: &Type, bound: &Bound) -> Type {
         Type::Param(name) => bound.iter().find(|(n, _)| n == name).map_or(Type::Any, |(_, ty)| ty.clone()),
         Type::List(a) => Type::list(filled(a, bound)),
         Type::Set(a) => Type::set(filled(a, bound)),
+        Type::Handle(kind, a) => Type::handle(*kind, filled(a, bound)),
         Type::Dict(a) => Type::dict(filled(a, bound)),
         Type::Pair(p) => Type::Pair(both(p)),
         Type::Result(r) => Type::Result(both(r)),

@@ -54,6 +54,10 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
         (Type::List(x), Type::List(y)) => Some(Type::list(join((**x).clone(), (**y).clone()))),
         (Type::Set(x), Type::Set(y)) => Some(Type::set(join((**x).clone(), (**y).clone()))),
         (Type::Dict(x), Type::Dict(y)) => Some(Type::dict(join((**x).clone(), (**y).clone()))),
+        (Type::Handle(a, x), Type::Handle(b, y)) if a == b => Some(Type::handle(*a, join((**x).clone(), (**y).clone()))),
+        (Type::Pair(x), Type::Pair(y)) => {
+            Some(Type::Pair(Rc::new((join(x.0.clone(), y.0.clone()), join(x.1.clone(), y.1.clone())))))
+        }
         (Type::Result(x), Type::Result(y)) => {
             Some(Type::Result(Rc::new((join(x.0.clone(), y.0.clone()), join(x.1.clone(), y.1.clone())))))
         }
@@ -63,6 +67,8 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
             Some(Type::dict(Type::Any))
         }
         (Type::Shape(x), Type::Shape(y)) if x.literal && y.literal => Some(shapes(x, y)),
+        // A function may be asked for in several forms.
+        (Type::Fn(x), Type::Fn(y)) if !x.rest && !y.rest && x.params.len() != y.params.len() => None,
         (Type::Fn(_), Type::Fn(_)) => Some(Type::function()),
         _ => None,
     }

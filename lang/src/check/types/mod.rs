@@ -26,6 +26,7 @@ pub(super) use relate::{Nominal, refuses};
 pub(super) use show::apart;
 pub(super) use signature::Signatures;
 
+use crate::builtin_type::{Kind, Tag};
 use crate::resolve::BindingId;
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -68,7 +69,9 @@ pub(super) enum Type {
     Dict(Rc<Type>),
     /// `{a: T, b?: U}`
     Shape(Rc<Shape>),
-    /// A pair.
+    /// `channel<T>`, `generator<T>`, `iter<T>`, `stream<T>`, `task<T>`: values of the run, which hand over others.
+    Handle(Handle, Rc<Type>),
+    /// `pair<A, B>`
     Pair(Rc<(Type, Type)>),
     /// `Result<T, E>`
     Result(Rc<(Type, Type)>),
@@ -80,6 +83,54 @@ pub(super) enum Type {
     Param(SmolStr),
     /// One of several; never nested, at least two.
     Union(Rc<[Type]>),
+}
+
+/// A value of the run that hands over others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Handle {
+    Channel,
+    Generator,
+    Iter,
+    Stream,
+    Task,
+}
+
+impl Handle {
+    /// Returns its kind.
+    pub(super) const fn kind(self) -> Kind {
+        match self {
+            Self::Channel => Kind::Channel,
+            Self::Generator => Kind::Generator,
+            Self::Iter => Kind::Iter,
+            Self::Stream => Kind::Stream,
+            Self::Task => Kind::Task,
+        }
+    }
+
+    /// Returns the tags that its values may have: a stream may be one of the host.
+    pub(super) const fn kinds(self) -> Kinds {
+        match self {
+            Self::Channel | Self::Task => Kinds::of(Tag::Host),
+            Self::Generator => Kinds::of(Tag::Generator),
+            Self::Iter => Kinds::of(Tag::Iter),
+            Self::Stream => Kinds::of(Tag::Stream).and(Kinds::of(Tag::Host)),
+        }
+    }
+
+    /// Returns the tag whose methods its values have.
+    pub(super) const fn methods(self) -> Option<Tag> {
+        match self {
+            Self::Channel | Self::Task => None,
+            Self::Generator => Some(Tag::Generator),
+            Self::Iter => Some(Tag::Iter),
+            Self::Stream => Some(Tag::Stream),
+        }
+    }
+
+    /// Returns whether its values are taken one after the other, as those of an iterator.
+    pub(super) const fn is_lazy(self) -> bool {
+        matches!(self, Self::Generator | Self::Iter | Self::Stream)
+    }
 }
 
 /// The keys of a dict.
@@ -163,6 +214,10 @@ impl Type {
         Self::Set(Rc::new(of))
     }
 
+    pub(super) fn handle(kind: Handle, of: Self) -> Self {
+        Self::Handle(kind, Rc::new(of))
+    }
+
     pub(super) fn dict(of: Self) -> Self {
         Self::Dict(Rc::new(of))
     }
@@ -230,7 +285,7 @@ impl Type {
         let Some(rest) = left.checked_sub(1) else { return false };
         *left = rest;
         match self {
-            Self::List(of) | Self::Set(of) | Self::Dict(of) => of.fits_in(left),
+            Self::List(of) | Self::Set(of) | Self::Dict(of) | Self::Handle(_, of) => of.fits_in(left),
             Self::Pair(both) | Self::Result(both) => both.0.fits_in(left) && both.1.fits_in(left),
             Self::Fn(f) => f.params.iter().all(|p| p.fits_in(left)) && f.returns.fits_in(left),
             Self::Shape(shape) => shape.fields.iter().all(|f| f.ty.fits_in(left)),
@@ -245,6 +300,7 @@ impl Type {
         match self {
             Self::List(_) => Self::list(Self::Any),
             Self::Set(_) => Self::set(Self::Any),
+            Self::Handle(kind, _) => Self::handle(*kind, Self::Any),
             Self::Dict(_) | Self::Shape(_) => Self::dict(Self::Any),
             Self::Pair(_) => Self::Pair(Rc::new((Self::Any, Self::Any))),
             Self::Result(_) => Self::Result(Rc::new((Self::Any, Self::Any))),

@@ -1,7 +1,7 @@
 //! Written types as types.
 
 use super::signature::Signatures;
-use super::{Bound, FnType, NamedType, Shape, ShapeKey, Type, fill, join};
+use super::{Bound, FnType, Handle, NamedType, Shape, ShapeKey, Type, fill, join};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
 use crate::check::items::ItemTable;
@@ -20,7 +20,7 @@ impl Type {
     pub(in crate::check) fn of_kind(kind: Kind, args: &mut dyn Iterator<Item = Self>) -> Self {
         let mut next = || args.next().unwrap_or(Self::Any);
         match kind {
-            Kind::Any | Kind::Opaque => Self::Any,
+            Kind::Any => Self::Any,
             Kind::Never => Self::Never,
             Kind::Nil => Self::Nil,
             Kind::Bool => Self::Bool,
@@ -31,6 +31,11 @@ impl Type {
             Kind::Range => Self::Range,
             Kind::List => Self::list(next()),
             Kind::Set => Self::set(next()),
+            Kind::Channel => Self::handle(Handle::Channel, next()),
+            Kind::Generator => Self::handle(Handle::Generator, next()),
+            Kind::Iter => Self::handle(Handle::Iter, next()),
+            Kind::Stream => Self::handle(Handle::Stream, next()),
+            Kind::Task => Self::handle(Handle::Task, next()),
             Kind::Pair => Self::Pair(Rc::new((next(), next()))),
             Kind::Result => Self::Result(Rc::new((next(), next()))),
             Kind::Dict => {

@@ -26,6 +26,9 @@ pub(in crate::check) fn refuses(found: &Type, wanted: &Type, names: &dyn Nominal
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Dict(a), Type::Dict(b)) => {
             refuses(a, b, names)
         }
+        (Type::Handle(one, a), Type::Handle(other, b)) => {
+            one != other && !(one.is_lazy() && other.is_lazy()) || refuses(a, b, names)
+        }
         (Type::Range, Type::List(b)) => refuses(&Type::Int, b, names),
         (Type::Pair(a), Type::Pair(b)) | (Type::Result(a), Type::Result(b)) => {
             refuses(&a.0, &b.0, names) || refuses(&a.1, &b.1, names)

@@ -12,6 +12,9 @@ impl fmt::Display for Type {
             Self::Text(text) => write!(f, "{text:?}"),
             Self::List(of) => of_one(f, Kind::List, of),
             Self::Set(of) => of_one(f, Kind::Set, of),
+            Self::Handle(handle, of) => of_one(f, handle.kind(), of),
+            Self::Pair(of) if of.0.is_open() && of.1.is_open() => f.write_str(Kind::Pair.name()),
+            Self::Pair(of) => write!(f, "pair<{}, {}>", open(&of.0), open(&of.1)),
             Self::Dict(of) if of.is_open() => f.write_str(Kind::Dict.name()),
             Self::Dict(of) => write!(f, "dict<string, {of}>"),
             Self::Shape(shape) => {
@@ -39,8 +42,7 @@ impl fmt::Display for Type {
             | Self::Float
             | Self::Str
             | Self::Bytes
-            | Self::Range
-            | Self::Pair(_) => f.write_str(self.kind().map_or("any", Kind::name)),
+            | Self::Range => f.write_str(self.kind().map_or("any", Kind::name)),
             Self::Param(name) => f.write_str(name),
             Self::Union(members) => {
                 let rest: Vec<&Self> = members.iter().filter(|m| **m != Self::Nil).collect();
@@ -80,6 +82,8 @@ impl Type {
             Self::Shape(_) | Self::Dict(_) => "a dict".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Set(_) => "a set".to_owned(),
+            Self::Pair(_) => "a pair".to_owned(),
+            Self::Handle(handle, _) => article(handle.kind().name()),
             Self::Fn(_) => "a function".to_owned(),
             Self::Result(_) => "a Result".to_owned(),
             Self::Named(named) => article(&named.name),

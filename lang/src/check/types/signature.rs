@@ -1,7 +1,7 @@
 //! Signatures of builtins, read from their rows when a script uses them.
 
 use super::{Shape, ShapeKey, Type, TypeReader};
-use crate::ast::{PatternKind, TypeExpr, TypeKind};
+use crate::ast::{PatternKind, TypeExpr};
 use crate::declaration::{Arity, Builtin, Index, Registry};
 use crate::diagnostic::spelled_alike;
 use crate::parse::signature;
@@ -16,8 +16,6 @@ pub(in crate::check) struct BuiltinSignature {
     /// Name, type, and whether nil stands for a default. The receiver of a method comes first.
     pub(in crate::check) params: Vec<BuiltinParam>,
     pub(in crate::check) returns: Type,
-    /// The type of the items, if it returns a stream of known ones.
-    pub(in crate::check) items: Option<Type>,
 }
 
 /// A parameter of a builtin.
@@ -121,11 +119,7 @@ impl BuiltinSignature {
             mentions_event: false,
         });
         let params = params.map(|param| BuiltinParam { mentions_event: takes_event(&param.ty), ..param });
-        let items = match decl.returns.as_ref().map(|returns| &returns.kind) {
-            Some(TypeKind::Name { name, args }) if name == "stream" => args.first().map(|item| signatures.ty(item)),
-            _ => None,
-        };
-        Self { params: params.collect(), returns: ty(decl.returns.as_ref()), items }
+        Self { params: params.collect(), returns: ty(decl.returns.as_ref()) }
     }
 
     /// The signature of a row whose text is not well formed: only the number of its parameters is known.
@@ -139,7 +133,7 @@ impl BuiltinSignature {
             mentions_event: false,
         };
         let params = (0..max).map(|i| param(i >= min, false)).chain(rest.then(|| param(false, true)));
-        Self { params: params.collect(), returns: Type::Any, items: None }
+        Self { params: params.collect(), returns: Type::Any }
     }
 }
 
