@@ -26,6 +26,8 @@ pub trait Machine {
 pub trait CheckTypes {
     /// A check on the syntax of a call.
     type Lint: Copy;
+    /// The types of what a file exports.
+    type Exported;
 }
 
 /// This crate, for which the later stages implement the traits of this module.

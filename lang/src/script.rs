@@ -1,7 +1,7 @@
 //! A script from text to something that runs, with the files that it imports.
 
 use crate::ast::{Module, NodeMap};
-use crate::check::CheckCode;
+use crate::check::{CheckCode, Checked, ExportedTypes, ImportedTypes, ResolvedModule, TypeTable};
 use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
@@ -49,6 +49,7 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
         let examined = examine_file(isolate, modules, file, &options);
         // Set once: a file is examined once.
         let _ = file.exports.set(Rc::new(examined.exports));
+        let _ = file.types.set(Rc::new(examined.exported));
         resolved.push(examined.names);
         diagnostics.extend(examined.diagnostics);
     }
@@ -114,7 +115,9 @@ fn examine_file(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: 
     };
     let text = ParsedText { file: file.id, source: &file.source, module: &file.ast, parsed: &file.parsed };
     let around = Surroundings { outer, links: file.links(modules), role };
-    examine(text, &around, isolate.registry(), isolate.denied())
+    let imported = file.imported_types(modules);
+    let imports = Imports { around: &around, types: &imported.iter().map(Rc::as_ref).collect::<Vec<_>>() };
+    examine(text, imports, isolate.registry(), isolate.denied(), false)
 }
 
 /// A parsed text, before its names are known.
@@ -130,27 +133,49 @@ pub struct ParsedText<'a> {
     pub parsed: &'a [Diagnostic],
 }
 
+/// What a text finds around it.
+#[derive(Clone, Copy)]
+pub struct Imports<'a> {
+    /// The names.
+    pub around: &'a Surroundings<'a>,
+    /// The types of what the imported files export.
+    pub types: &'a [&'a ExportedTypes],
+}
+
 /// A text whose names and types are known.
 pub struct Examined {
     /// The meanings of its names.
     pub names: Resolution,
     /// The names that others can import.
     pub exports: Exports,
+    /// Their types.
+    pub exported: ExportedTypes,
+    /// The types of its expressions and bindings; empty unless they are kept.
+    pub types: TypeTable,
     /// Its diagnostics, those of the parser included.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Resolves and checks a text whose imports have been examined.
+/// Resolves and checks a text whose imports have been examined. With `keep`, the types of its expressions are kept.
 #[must_use]
-pub fn examine(text: ParsedText<'_>, around: &Surroundings<'_>, registry: Registry, denied: &[Right]) -> Examined {
+pub fn examine(
+    text: ParsedText<'_>,
+    imports: Imports<'_>,
+    registry: Registry,
+    denied: &[Right],
+    keep: bool,
+) -> Examined {
     let ParsedText { file, source, module, parsed } = text;
-    let (names, mut found) = resolve(source, module, registry, around);
-    crate::check::check(source, module, &names, registry, denied, &mut found);
+    let (mut names, mut found) = resolve(source, module, registry, imports.around);
     let mut diagnostics = parsed.to_vec();
     let exports = names.exports(file, source, has_errors(&diagnostics) || names.incomplete);
+    let imported = ImportedTypes::of(&mut names, imports.types.iter().copied());
+    let resolved = ResolvedModule { source, module, names: &names, imported: &imported };
+    let checked = crate::check::check(resolved, (file, &exports), registry, denied, keep, &mut found);
     leave_out_noise(source, &diagnostics, &mut found);
     diagnostics.extend(found);
-    Examined { names, exports, diagnostics: shortened(source, diagnostics) }
+    let Checked { exported, types } = checked;
+    Examined { names, exports, exported, types, diagnostics: shortened(source, diagnostics) }
 }
 
 /// A line that does not parse tells nothing of names and types, nor of what runs after it.

@@ -1,113 +1,138 @@
-//! The types of functions across files, for tools that answer questions about a position.
+//! Types across files: what a file exports, and what another one makes of it.
 //!
-//! The check of a file knows only the number of the arguments of an imported function. [`exported_types`] reads the heads of the
-//! functions that a file exports; [`ImportedTypes`] are those in another file, in terms of its own bindings.
+//! [`ExportedTypes`] are in terms of the bindings of the file that declares them; [`ImportedTypes`] are the same in terms of the
+//! bindings of the file that imports them.
 
 use super::items::Declared;
-use super::types::{FnType, NamedKind, NamedType, Nominal, Shape, ShapeKey, Type, join};
-use crate::ast::{ItemKind, Module};
-use crate::declaration::{BindingKind, Registry, Site, TypeDecl};
+use super::types::{FnType, NamedType, Shape, ShapeKey, Type, join};
+use crate::ast::ItemKind;
+use crate::declaration::{BindingKind, Site, TypeDecl};
 use crate::hash::KeyedMap;
 use crate::module::{Export, Exports, FileId, Origin};
 use crate::resolve::{Binding, BindingId, Resolution};
 use crate::source::Span;
 use smol_str::SmolStr;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The types of the functions that a file exports, in terms of its bindings.
+/// The types of the values that a file exports, in terms of its bindings.
 #[derive(Default)]
 pub struct ExportedTypes {
-    functions: HashMap<Origin, Type>,
-    /// The declared types that they name, directly or by the fields of others.
+    values: HashMap<Origin, Type>,
+    /// Those that are tools: they are called like functions, and read like dicts.
+    tools: HashSet<Origin>,
+    /// The declared types that the file exports, and those that the others name, directly or by their parts.
     declared: BTreeMap<BindingId, DeclaredType>,
 }
 
 /// A declared type as other files see it.
 struct DeclaredType {
     decl: TypeDecl,
-    /// The fields of a struct.
-    fields: Option<Rc<Shape>>,
+    parts: DeclaredParts,
 }
 
-/// The types of the functions that a file imports, in terms of its bindings.
+/// The parts of a declared type. Its type parameters are unreplaced.
+#[derive(Clone, Default)]
+pub(super) struct DeclaredParts {
+    pub(super) generics: Vec<SmolStr>,
+    /// The fields of a struct.
+    pub(super) fields: Option<Rc<Shape>>,
+    /// The values of the variants of an enum, in the order of the declaration.
+    pub(super) variants: Vec<Vec<Type>>,
+    /// The functions with a receiver that the file gives it, or those of an interface. The receiver is left out.
+    pub(super) methods: Vec<(SmolStr, Rc<FnType>)>,
+    /// The type that an alias stands for.
+    pub(super) alias: Option<Type>,
+}
+
+/// The types of the values that a file imports, in terms of its bindings.
 #[derive(Default)]
 pub struct ImportedTypes {
-    pub(super) functions: Vec<(BindingId, Type)>,
-    pub(super) structs: KeyedMap<BindingId, Rc<Shape>>,
+    pub(super) values: Vec<(BindingId, Type)>,
+    tools: HashSet<BindingId>,
+    pub(super) declared: KeyedMap<BindingId, DeclaredParts>,
 }
 
-/// Returns the types of the functions that a resolved module, the file `file`, exports. `imported` are those that it can pass on.
-#[must_use]
-pub fn exported_types(
+impl DeclaredParts {
+    /// Calls `visit` with each type in it.
+    fn types(&self, visit: &mut dyn FnMut(&Type)) {
+        self.fields.iter().flat_map(|shape| &shape.fields).for_each(|field| visit(&field.ty));
+        self.variants.iter().flatten().for_each(&mut *visit);
+        for (_, head) in &self.methods {
+            head.params.iter().for_each(&mut *visit);
+            visit(&head.returns);
+        }
+        self.alias.iter().for_each(visit);
+    }
+
+    /// Returns the head of a function with a receiver, and its number.
+    pub(super) fn method(&self, name: &str) -> Option<(usize, &Rc<FnType>)> {
+        let place = self.methods.iter().position(|(known, _)| known == name)?;
+        Some((place, &self.methods[place].1))
+    }
+}
+
+/// Returns the types of what a checked module, the file `file`, exports. `bases` are the types of its bindings.
+pub(super) fn exported_types(
     file: FileId,
-    module: &Module,
-    names: &Resolution,
-    registry: Registry,
+    world: &Declared<'_>,
+    bases: &[Type],
     exports: &Exports,
-    imported: &ImportedTypes,
 ) -> ExportedTypes {
-    let mut world = Declared::of_editor(names, registry, imported);
-    world.items.declare(&module.body, names);
+    let names = world.names;
     let mut found = ExportedTypes::default();
-    let passed_on: HashMap<Origin, &Type> = imported
-        .functions
-        .iter()
-        .filter_map(|(id, ty)| Some((names.bindings.get(*id as usize)?.origin?, ty)))
-        .collect();
-    let own = |export: &Export| (export.origin.file == file).then_some(export.origin.binding);
+    let passed_on: HashMap<Origin, BindingId> =
+        (0..).zip(&names.bindings).filter_map(|(id, binding)| Some((binding.origin?, id))).collect();
+    let own = |export: &Export| match export.origin.file == file {
+        true => Some(export.origin.binding),
+        false => passed_on.get(&export.origin).copied(),
+    };
     for export in exports.names.values() {
-        let ty = match passed_on.get(&export.origin) {
-            Some(ty) => (*ty).clone(),
-            None => match own(export).and_then(|id| world.items.get(id)).map(|item| &item.kind) {
-                Some(ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) => Type::Fn(world.function_type(decl)),
-                _ => continue,
-            },
+        let Some(id) = own(export) else { continue };
+        let ty = match world.items.get(id).map(|item| &item.kind) {
+            Some(ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) => Type::Fn(world.function_type(decl)),
+            Some(_) => Type::Any,
+            // A text is what it is in this run, and may be another one in the next.
+            None => bases.get(id as usize).map_or(Type::Any, Type::widened),
         };
-        // Without a type of its result, nothing is known of what a call returns.
-        if matches!(&ty, Type::Fn(f) if f.returns != Type::Any) {
-            found.functions.insert(export.origin, ty);
+        let is_tool = match world.items.get(id) {
+            Some(item) => matches!(item.kind, ItemKind::Tool { .. }),
+            None => world.imported.is_tool(id),
+        };
+        if is_tool {
+            found.tools.insert(export.origin);
+        }
+        if ty != Type::Any {
+            found.values.insert(export.origin, ty);
         }
     }
-    let types = exports.names.values().filter_map(own).filter_map(|id| declared_type(&world, id));
-    let mut named: Vec<Rc<NamedType>> = types.collect();
-    found.functions.values().for_each(|ty| names_of(ty, &mut named));
-    while let Some(of) = named.pop() {
-        if found.declared.contains_key(&of.id) {
+    let mut named: Vec<BindingId> =
+        exports.names.values().filter(|export| export.def.is_some()).filter_map(own).collect();
+    found.values.values().for_each(|ty| names_of(ty, &mut named));
+    while let Some(id) = named.pop() {
+        if found.declared.contains_key(&id) {
             continue;
         }
-        let decl = names.bindings.get(of.id as usize).and_then(|binding| binding.def.as_ref());
-        let Some(decl) = decl.map(TypeDecl::resolved) else { continue };
-        let fields = if of.kind == NamedKind::Struct { world.fields(&of) } else { None };
-        fields.iter().flat_map(|shape| &shape.fields).for_each(|field| names_of(&field.ty, &mut named));
-        found.declared.insert(of.id, DeclaredType { decl, fields });
+        let Some(decl) = names.bindings.get(id as usize).and_then(|binding| binding.def.clone()) else { continue };
+        let parts = world.parts(id);
+        parts.types(&mut |ty| names_of(ty, &mut named));
+        found.declared.insert(id, DeclaredType { decl, parts });
     }
     found
 }
 
-/// Returns the struct, enum or interface with a binding of the file.
-fn declared_type(world: &Declared<'_>, id: BindingId) -> Option<Rc<NamedType>> {
-    let (kind, name) = match &world.items.get(id)?.kind {
-        ItemKind::Struct { name, .. } => (NamedKind::Struct, name),
-        ItemKind::Enum { name, .. } => (NamedKind::Enum, name),
-        ItemKind::Interface { name, .. } => (NamedKind::Interface, name),
-        _ => return None,
-    };
-    Some(Rc::new(NamedType { id, kind, name: name.text.clone(), args: Vec::new() }))
-}
-
 impl ExportedTypes {
-    /// Returns whether the functions have the same heads. Types that they name are the same if the text of the file is.
+    /// Returns whether the values have the same types. Types that they name are the same if the text of the file is.
     #[must_use]
-    pub fn same_heads(&self, other: &Self) -> bool {
-        self.functions.len() == other.functions.len()
-            && self.functions.iter().all(|(origin, ty)| {
-                other.functions.get(origin).is_some_and(|other| ty.to_string() == other.to_string())
+    pub fn same_values(&self, other: &Self) -> bool {
+        self.values.len() == other.values.len()
+            && self.values.iter().all(|(origin, ty)| {
+                other.values.get(origin).is_some_and(|other| ty.to_string() == other.to_string())
             })
     }
 
-    /// Returns whether a function names a declared type.
+    /// Returns whether a value names a declared type.
     #[must_use]
     pub fn names_types(&self) -> bool {
         !self.declared.is_empty()
@@ -115,7 +140,7 @@ impl ExportedTypes {
 }
 
 impl ImportedTypes {
-    /// Returns the types of the functions that a file imports from others. `names` gets bindings, which no name means, for types that
+    /// Returns the types of the values that a file imports from others. `names` gets bindings, which no name means, for types that
     /// the file does not import.
     #[must_use]
     pub fn of<'e>(names: &mut Resolution, from: impl IntoIterator<Item = &'e ExportedTypes>) -> Self {
@@ -126,8 +151,7 @@ impl ImportedTypes {
             return found;
         }
         let sites = bindings().filter_map(|(id, binding)| {
-            let def = binding.def.as_ref()?.resolved();
-            Some((id, def.site()?.clone()))
+            Some((id, binding.def.as_ref()?.site()?.clone()))
         });
         let mut sites: Vec<(BindingId, Site)> = sites.collect();
         for exported in from {
@@ -135,9 +159,12 @@ impl ImportedTypes {
             let mut transfer =
                 Transfer { from: exported, names: &mut *names, sites: &mut sites, known, found: &mut found };
             for (id, origin) in &origins {
-                if let Some(ty) = exported.functions.get(origin) {
+                if let Some(ty) = exported.values.get(origin) {
                     let ty = transfer.ty(ty);
-                    transfer.found.functions.push((*id, ty));
+                    transfer.found.values.push((*id, ty));
+                    if exported.tools.contains(origin) {
+                        transfer.found.tools.insert(*id);
+                    }
                 }
             }
             for (id, of) in &exported.declared {
@@ -147,6 +174,11 @@ impl ImportedTypes {
             }
         }
         found
+    }
+
+    /// Returns whether a binding is a tool of another file.
+    pub(super) fn is_tool(&self, id: BindingId) -> bool {
+        self.tools.contains(&id)
     }
 }
 
@@ -189,6 +221,23 @@ impl Transfer<'_> {
         }
     }
 
+    fn parts(&mut self, parts: &DeclaredParts) -> DeclaredParts {
+        let mut types = |types: &[Type]| types.iter().map(|ty| self.ty(ty)).collect::<Vec<_>>();
+        let variants = parts.variants.iter().map(|values| types(values)).collect();
+        let mut head = |head: &FnType| FnType { params: types(&head.params), returns: Type::Any, ..*head };
+        let heads: Vec<FnType> = parts.methods.iter().map(|(_, of)| head(of)).collect();
+        let methods = parts.methods.iter().zip(heads).map(|((name, of), head)| {
+            (name.clone(), Rc::new(FnType { returns: self.ty(&of.returns), ..head }))
+        });
+        DeclaredParts {
+            generics: parts.generics.clone(),
+            methods: methods.collect(),
+            variants,
+            fields: parts.fields.as_ref().map(|fields| Rc::new(self.shape(fields))),
+            alias: parts.alias.as_ref().map(|ty| self.ty(ty)),
+        }
+    }
+
     fn shape(&mut self, shape: &Shape) -> Shape {
         let fields = shape.fields.iter().map(|field| ShapeKey { ty: self.ty(&field.ty), ..field.clone() });
         Shape { fields: fields.collect(), ..*shape }
@@ -204,9 +253,9 @@ impl Transfer<'_> {
         // A struct can name itself, so it is known before its fields are.
         self.known.insert(id, own);
         let own = own?;
-        if let Some(fields) = of.fields.as_ref().filter(|_| !self.found.structs.contains_key(&own)) {
-            let fields = Rc::new(self.shape(fields));
-            self.found.structs.insert(own, fields);
+        if !self.found.declared.contains_key(&own) {
+            let parts = self.parts(&of.parts);
+            self.found.declared.insert(own, parts);
         }
         Some(own)
     }
@@ -227,7 +276,7 @@ impl Transfer<'_> {
             name: SmolStr::default(),
             span: Span::default(),
             kind: BindingKind::Type,
-            top: true,
+            top: false,
             global: false,
             slot: None,
             public: false,
@@ -246,7 +295,7 @@ impl Transfer<'_> {
 }
 
 /// Collects the declared types in a type.
-fn names_of(ty: &Type, found: &mut Vec<Rc<NamedType>>) {
+fn names_of(ty: &Type, found: &mut Vec<BindingId>) {
     match ty {
         Type::List(of) | Type::Set(of) | Type::Dict(of) | Type::Handle(_, of) => names_of(of, found),
         Type::Pair(both) | Type::Result(both) => {
@@ -259,7 +308,7 @@ fn names_of(ty: &Type, found: &mut Vec<Rc<NamedType>>) {
         }
         Type::Shape(shape) => shape.fields.iter().for_each(|field| names_of(&field.ty, found)),
         Type::Named(of) => {
-            found.push(of.clone());
+            found.push(of.id);
             of.args.iter().for_each(|arg| names_of(arg, found));
         }
         Type::Union(members) => members.iter().for_each(|member| names_of(member, found)),

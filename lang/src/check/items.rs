@@ -1,15 +1,16 @@
 //! Declarations of the file: types, functions and methods, by their bindings.
 
-use super::imported::ImportedTypes;
-use super::infer::yields;
+use super::imported::{DeclaredParts, ImportedTypes};
+use super::infer::{DemandOrigin, ImportedPart, Taken, yields};
 use super::types::{
     FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Shape, ShapeKey, Signatures, Type, TypeReader,
 };
 use crate::ast::{Attribute, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
 use crate::builtin_type::Tag;
-use crate::declaration::Registry;
+use crate::declaration::{Registry, TypeDecl};
 use crate::hash::KeyedMap;
 use crate::resolve::{BindingId, Resolution, Target};
+use smol_str::SmolStr;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -94,28 +95,23 @@ pub(super) struct Declared<'a> {
     pub(super) items: ItemTable<'a>,
     pub(super) signatures: Rc<Signatures>,
     structs: RefCell<KeyedMap<BindingId, Rc<Shape>>>,
-    /// The types of other files; `None` in the check of a file, which knows nothing of them.
-    imported: Option<&'a ImportedTypes>,
+    /// The types of other files.
+    pub(super) imported: &'a ImportedTypes,
     /// Heads of functions read so far.
     pub(super) functions: RefCell<KeyedMap<*const FnDecl, Rc<FnType>>>,
 }
 
 impl<'a> Declared<'a> {
-    pub(super) fn new(names: &'a Resolution, registry: Registry) -> Self {
+    pub(super) fn new(names: &'a Resolution, registry: Registry, imported: &'a ImportedTypes) -> Self {
         let signatures = Signatures::of_registry(registry);
         let (structs, functions) = Default::default();
-        Self { names, registry, items: ItemTable::default(), signatures, structs, imported: None, functions }
-    }
-
-    /// Returns the same with the types of other files, which only editors ask about.
-    pub(super) fn of_editor(names: &'a Resolution, registry: Registry, imported: &'a ImportedTypes) -> Self {
-        Self { imported: Some(imported), ..Self::new(names, registry) }
+        Self { names, registry, items: ItemTable::default(), signatures, structs, imported, functions }
     }
 
     /// A written type, type parameters as such.
     pub(super) fn read(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
-        let (names, items, signatures) = (self.names, &self.items, &self.signatures);
-        let file = FileNames { names, items, follows_imports: self.imported.is_some() };
+        let (names, items, imported) = (self.names, &self.items, self.imported);
+        let (file, signatures) = (FileNames { names, items, imported }, &self.signatures);
         TypeReader { file: Some(file), signatures, generics, open: Vec::new() }.read(ty).bounded()
     }
 
@@ -147,17 +143,93 @@ impl<'a> Declared<'a> {
             .clone()
     }
 
-    /// The enum and its variant's payload that `name.variant` means.
-    pub(super) fn variant(&self, id: BindingId, variant: &str) -> Option<(&'a Item, &'a [TypeExpr])> {
-        let item = self.items.get(id)?;
-        let ItemKind::Enum { variants, .. } = &item.kind else { return None };
+    /// Returns whether a binding is an enum, of this file or another one.
+    pub(super) fn is_enum(&self, id: BindingId) -> bool {
+        match self.items.get(id) {
+            Some(item) => matches!(item.kind, ItemKind::Enum { .. }),
+            None => matches!(self.definition(id), Some(TypeDecl::Enum(_))),
+        }
+    }
+
+    /// Returns the types of the values of an enum's variant, and where each is written.
+    pub(super) fn variant(&self, id: BindingId, variant: &str) -> Option<Vec<Taken>> {
+        let Some(item) = self.items.get(id) else {
+            let Some(TypeDecl::Enum(def)) = self.definition(id) else { return None };
+            let place = def.position(variant)?;
+            let values = self.imported.declared.get(&id)?.variants.get(place)?;
+            let taken = |(value, ty): (usize, &Type)| {
+                (ty.clone(), DemandOrigin::Imported(id, ImportedPart::Value(place, value)))
+            };
+            return Some(values.iter().enumerate().map(taken).collect());
+        };
+        let ItemKind::Enum { variants, generics, .. } = &item.kind else { return None };
         let found = variants.iter().find(|v| v.name.text == variant)?;
-        Some((item, &found.fields))
+        Some(found.fields.iter().map(|ty| (self.read(ty, generics), DemandOrigin::Declared(ty.span))).collect())
+    }
+
+    /// Returns the declaration of a type of another file, behind aliases that are just other names for it.
+    pub(super) fn definition(&self, id: BindingId) -> Option<TypeDecl> {
+        self.names.bindings.get(id as usize)?.def.as_ref().map(TypeDecl::resolved)
+    }
+
+    /// Returns the type parameters of a declared type.
+    pub(super) fn generics(&self, id: BindingId) -> Vec<SmolStr> {
+        match self.items.get(id).map(|item| &item.kind) {
+            Some(
+                ItemKind::Struct { generics, .. }
+                | ItemKind::Enum { generics, .. }
+                | ItemKind::TypeAlias { generics, .. },
+            ) => generics.iter().map(|name| name.text.clone()).collect(),
+            Some(_) => Vec::new(),
+            None => self.imported.declared.get(&id).map_or_else(Vec::new, |parts| parts.generics.clone()),
+        }
+    }
+
+    /// Returns the parts of a declared type, for other files.
+    pub(super) fn parts(&self, id: BindingId) -> DeclaredParts {
+        let Some(item) = self.items.get(id) else {
+            return self.imported.declared.get(&id).cloned().unwrap_or_default();
+        };
+        let receiverless = |decl: &FnDecl| {
+            let head = self.function_type(decl);
+            let params = head.params.get(1..).unwrap_or_default().to_vec();
+            (decl.name.text.clone(), Rc::new(FnType { params, min: head.min.saturating_sub(1), ..(*head).clone() }))
+        };
+        let mut parts = DeclaredParts { generics: self.generics(id), ..DeclaredParts::default() };
+        let with_receiver = |decl: &&FnDecl| decl.takes_self();
+        match &item.kind {
+            ItemKind::Struct { name, .. } => {
+                let (kind, name) = (NamedKind::Struct, name.text.clone());
+                parts.fields = self.fields(&NamedType { id, kind, name, args: Vec::new() });
+            }
+            ItemKind::Enum { generics, variants, .. } => {
+                let values = |fields: &[TypeExpr]| fields.iter().map(|ty| self.read(ty, generics)).collect();
+                parts.variants = variants.iter().map(|variant| values(&variant.fields)).collect();
+            }
+            ItemKind::Interface { methods, .. } => {
+                parts.methods = methods.iter().filter(with_receiver).map(receiverless).collect();
+            }
+            ItemKind::TypeAlias { generics, ty, .. } => parts.alias = Some(self.read(ty, generics)),
+            _ => {}
+        }
+        parts.methods.extend(self.items.methods(id).iter().copied().filter(with_receiver).map(receiverless));
+        parts
     }
 
     /// A method that an `impl` of the file gives to values of this type.
     pub(super) fn method(&self, named: &NamedType, name: &str) -> Option<&'a FnDecl> {
         self.items.by_name.get(&named.id)?.get(name).copied()
+    }
+
+    /// Returns whether another file gives a type of another file such a method, as far as the files read so far say.
+    pub(super) fn imported_method(&self, named: &NamedType, name: &str) -> bool {
+        match self.items.get(named.id) {
+            Some(_) => false,
+            None => self.definition(named.id).is_none_or(|def| match &def {
+                TypeDecl::Interface(def) => def.methods.iter().any(|method| method.name == name),
+                _ => def.methods().is_none_or(|methods| methods.get(name).is_some()),
+            }),
+        }
     }
 
     /// The module of builtins in which the methods of values of this type stand.
@@ -182,7 +254,9 @@ impl Nominal for Declared<'_> {
         if let Some(known) = self.structs.borrow().get(&of.id) {
             return Some(known.clone());
         }
-        let Some(item) = self.items.get(of.id) else { return self.imported?.structs.get(&of.id).cloned() };
+        let Some(item) = self.items.get(of.id) else { 
+            return self.imported.declared.get(&of.id)?.fields.clone();
+        };
         let ItemKind::Struct { fields, generics, .. } = &item.kind else { return None };
         let fields = fields.iter().map(|f| ShapeKey {
             name: f.name.text.clone(),
@@ -197,7 +271,10 @@ impl Nominal for Declared<'_> {
     }
 
     fn lacks(&self, ty: &Type, interface: &NamedType) -> Option<String> {
-        let item = self.items.get(interface.id)?;
+        let Some(item) = self.items.get(interface.id) else {
+            let Some(TypeDecl::Interface(def)) = self.definition(interface.id) else { return None };
+            return def.methods.iter().find(|m| !self.has_method(ty, &m.name)).map(|m| m.name.to_string());
+        };
         let ItemKind::Interface { methods, .. } = &item.kind else { return None };
         methods.iter().find(|m| !self.has_method(ty, &m.name.text)).map(|m| m.name.text.to_string())
     }
@@ -208,9 +285,9 @@ impl Declared<'_> {
     fn has_method(&self, ty: &Type, name: &str) -> bool {
         match ty {
             Type::Named(named) if named.kind != NamedKind::Interface => {
-                // A struct from elsewhere may have methods from elsewhere.
-                self.items.get(named.id).is_none()
-                    || self.method(named, name).is_some()
+                // A type from elsewhere may have methods from elsewhere.
+                self.method(named, name).is_some()
+                    || self.imported_method(named, name)
                     || self.fields(named).is_some_and(|f| f.field(name).is_some())
                     || Self::module(ty).is_some_and(|m| self.registry.find(m, name).is_some())
             }

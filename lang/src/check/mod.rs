@@ -7,7 +7,7 @@
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - `keys`: fixes that rename a key to one that is there.
 //! - `hidden`: characters that change the order of the text on the screen.
-//! - [`ExportedTypes`], [`ImportedTypes`]: the types of functions of other files, for the same tools.
+//! - [`ExportedTypes`], [`ImportedTypes`]: the types of what is in other files.
 //! - [`TypeTable`]: the types of a file, for tools that answer questions about a position.
 //! - `calls`: collects every call of a builtin, for the lints of their rows.
 //! - [`view`]: a call as the lints of a builtin's row see it.
@@ -32,7 +32,7 @@ pub mod view;
 
 pub use crate::parse::signature;
 pub use codes::CheckCode;
-pub use imported::{ExportedTypes, ImportedTypes, exported_types};
+pub use imported::{ExportedTypes, ImportedTypes};
 pub use table::{KeyView, TypeTable, TypeView};
 pub use view::{CallView, DictView, returned};
 
@@ -43,15 +43,18 @@ use crate::diagnostic::Diagnostic;
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
 use attributes::Attributes;
+use crate::module::{Exports, FileId};
 use calls::{Call, Calls};
 use interfaces::Interfaces;
+use items::Declared;
 use matches::Matches;
 use members::Members;
 
 /// Returns the type of the last expression of a resolved module, as a script would write it.
 #[must_use]
 pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> String {
-    infer::check(source, module, names, registry, &mut Vec::new()).0.to_string()
+    let imported = ImportedTypes::default();
+    infer::infer(source, module, Declared::new(names, registry, &imported), false, &mut Vec::new()).last.to_string()
 }
 
 /// Returns the types of the expressions and bindings of a resolved module.
@@ -63,18 +66,42 @@ pub fn types(
     registry: Registry,
     imported: &ImportedTypes,
 ) -> TypeTable {
-    infer::types(source, module, names, registry, imported)
+    let world = Declared::new(names, registry, imported);
+    let inferred = infer::infer(source, module, world, true, &mut Vec::new());
+    TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases)
 }
 
-/// Checks a resolved module.
+/// A resolved module, and what it imports.
+#[derive(Clone, Copy)]
+pub struct ResolvedModule<'a> {
+    /// The text.
+    pub source: &'a SourceRef,
+    /// Its tree.
+    pub module: &'a Module,
+    /// The meanings of its names.
+    pub names: &'a Resolution,
+    /// The types of what it imports.
+    pub imported: &'a ImportedTypes,
+}
+
+/// The types that a check has found.
+pub struct Checked {
+    /// Those that other files can import.
+    pub exported: ExportedTypes,
+    /// Those of expressions and bindings; empty unless they are kept.
+    pub types: TypeTable,
+}
+
+/// Checks a resolved module, the file `file` with these exports. With `keep`, the types of expressions are kept.
 pub fn check(
-    source: &SourceRef,
-    module: &Module,
-    names: &Resolution,
+    of: ResolvedModule<'_>,
+    (file, exports): (FileId, &Exports),
     registry: Registry,
     denied: &[Right],
+    keep: bool,
     found: &mut Vec<Diagnostic>,
-) {
+) -> Checked {
+    let ResolvedModule { source, module, names, imported } = of;
     hidden::check(source, found);
     let mut passes = Passes {
         members: Members::new(source, names),
@@ -87,10 +114,12 @@ pub fn check(
     let Passes { members, matches, interfaces, attributes, calls } = passes;
     found.extend([members.found, matches.found, interfaces.found, attributes.found].into_iter().flatten());
     let before = found.len();
-    let (_, methods) = infer::check(source, module, names, registry, found);
+    let inferred = infer::infer(source, module, Declared::new(names, registry, imported), keep, found);
     once(found, before);
-    lint(source, &calls, &methods, denied, found);
+    lint(source, &calls, &inferred.linted, denied, found);
     keys::keep_unique(source, module, found);
+    let exported = imported::exported_types(file, &inferred.world, &inferred.bases, exports);
+    Checked { exported, types: TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases) }
 }
 
 /// The passes that look at nodes one by one; they share one visit of the tree.
@@ -162,13 +191,14 @@ pub fn check_calls(
     let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
     let (names, _) = resolve(source, module, registry, &around);
     let mut of_types = Vec::new();
-    let (_, methods) = infer::check(source, module, &names, registry, &mut of_types);
+    let imported = ImportedTypes::default();
+    let inferred = infer::infer(source, module, Declared::new(&names, registry, &imported), false, &mut of_types);
     once(&mut of_types, 0);
     let of_calls = [CheckCode::Type, CheckCode::Key, CheckCode::Missing, CheckCode::Arity];
     found.extend(of_types.into_iter().filter(|d| of_calls.iter().any(|code| d.code == *code)));
     let mut calls = CallsOnly(Calls::new(&names));
     walk_module(&mut calls, module);
-    lint(source, &calls.0, &methods, denied, found);
+    lint(source, &calls.0, &inferred.linted, denied, found);
     keys::keep_unique(source, module, found);
 }
 

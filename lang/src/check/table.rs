@@ -8,8 +8,25 @@ use crate::resolve::BindingId;
 /// The inferred types of one file. Code that control never reaches has none.
 #[derive(Debug, Default)]
 pub struct TypeTable {
-    expressions: Vec<Option<Type>>,
+    expressions: ExpressionTypes,
     bindings: Vec<Type>,
+}
+
+/// Types by the expressions that have them.
+#[derive(Debug, Default)]
+pub(super) struct ExpressionTypes(Vec<Option<Type>>);
+
+impl ExpressionTypes {
+    /// Notes the type of an expression.
+    pub(super) fn note(&mut self, id: NodeId, ty: &Type) {
+        if id == NodeId::NONE {
+            return;
+        }
+        if self.0.len() <= id.index() {
+            self.0.resize(id.index() + 1, None);
+        }
+        self.0[id.index()] = Some(ty.clone());
+    }
 }
 
 /// An inferred type.
@@ -31,7 +48,7 @@ impl TypeTable {
     /// Returns the type of an expression.
     #[must_use]
     pub fn expression(&self, id: NodeId) -> Option<TypeView<'_>> {
-        self.expressions.get(id.index())?.as_ref().map(TypeView)
+        self.expressions.0.get(id.index())?.as_ref().map(TypeView)
     }
 
     /// Returns the type that a binding has everywhere.
@@ -40,19 +57,8 @@ impl TypeTable {
         self.bindings.get(id as usize).map(TypeView)
     }
 
-    /// Notes the type of an expression.
-    pub(super) fn note(&mut self, id: NodeId, ty: &Type) {
-        if id == NodeId::NONE {
-            return;
-        }
-        if self.expressions.len() <= id.index() {
-            self.expressions.resize(id.index() + 1, None);
-        }
-        self.expressions[id.index()] = Some(ty.clone());
-    }
-
-    pub(super) fn set_bindings(&mut self, types: Vec<Type>) {
-        self.bindings = types;
+    pub(super) fn new(expressions: ExpressionTypes, bindings: Vec<Type>) -> Self {
+        Self { expressions, bindings }
     }
 }
 

@@ -14,6 +14,7 @@ const MOST_SPREADS: usize = 8;
 
 impl CheckTypes for ThisCrate {
     type Lint = fn(&CallView<'_>, &mut Vec<Diagnostic>);
+    type Exported = super::ExportedTypes;
 }
 
 /// A call of a builtin in its file.

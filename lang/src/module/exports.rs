@@ -27,6 +27,8 @@ pub struct Takes {
     pub min: usize,
     /// At most so many; nothing where a rest parameter takes the others.
     pub max: Option<usize>,
+    /// The types of its parameters in the text, or the parameters without one.
+    pub params: Vec<Span>,
 }
 
 /// A name that can be imported.

@@ -5,10 +5,14 @@ use crate::ast;
 use crate::ast::{NodeId, NodeMap};
 use crate::declaration::BindingId;
 use crate::diagnostic::Diagnostic;
+use crate::later::{CheckTypes, ThisCrate};
 use crate::source::{SourceRef, Span};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// The types of what a file exports, which only the checker looks into.
+type ExportedTypes = <ThisCrate as CheckTypes>::Exported;
 
 /// Number of a file in its run.
 pub type FileId = u32;
@@ -56,6 +60,8 @@ pub struct File {
     pub imports: OnceCell<Vec<Import>>,
     /// Exports; set once the file is resolved.
     pub exports: OnceCell<Rc<Exports>>,
+    /// Their types; set once the file is checked.
+    pub types: OnceCell<Rc<ExportedTypes>>,
     /// Places of its names; set once it is compiled.
     pub placed: OnceCell<Placed>,
     /// First import of the file; `None` for the script itself.
@@ -72,6 +78,13 @@ impl File {
             (import.id, exports.map_or(Link::Unknown, Link::File))
         };
         imports.iter().map(link).collect()
+    }
+
+    /// Returns the types of what its imports export.
+    #[must_use]
+    pub fn imported_types(&self, modules: &Modules) -> Vec<Rc<ExportedTypes>> {
+        let imports = self.imports.get().map(Vec::as_slice).unwrap_or_default();
+        imports.iter().filter_map(|import| modules.file(import.file?)?.types.get().cloned()).collect()
     }
 }
 
@@ -126,6 +139,7 @@ impl Modules {
             parsed: parsed.diagnostics,
             imports: OnceCell::new(),
             exports: OnceCell::new(),
+            types: OnceCell::new(),
             placed: OnceCell::new(),
             importer,
         });

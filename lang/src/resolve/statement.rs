@@ -57,7 +57,9 @@ impl Resolver<'_> {
             let positional = decl.params.iter().take_while(|p| !p.rest);
             let (min, max) = (positional.clone().take_while(|p| p.default.is_none()).count(), positional.count());
             let max = (!decl.params.iter().any(|p| p.rest)).then_some(max);
-            let takes = Takes { source: self.source.clone(), span: name.span, min, max };
+            let params = decl.params.iter().filter(|p| !p.rest);
+            let params = params.map(|p| p.ty.as_ref().map_or(p.span, |ty| ty.span)).collect();
+            let takes = Takes { source: self.source.clone(), span: name.span, min, max, params };
             self.out.bindings[id as usize].takes = Some(Rc::new(takes));
         }
     }

@@ -7,14 +7,14 @@ use super::surface::Surface;
 use super::text::LinedText;
 use crate::error::LspError;
 use lang::ast::{Module, Name, NodeMap};
-use lang::check::{ExportedTypes, ImportedTypes, TypeTable, exported_types, types};
+use lang::check::{ExportedTypes, TypeTable};
 use lang::diagnostic::Diagnostic;
 use lang::lex::{Lexed, lex};
 use lang::module::{FileId, Link, imported_paths};
 use lang::parse::Parsed;
 use lang::query::{Occurrence, occurrences};
 use lang::resolve::{Resolution, Role, Surroundings};
-use lang::script::{Examined, ParsedText, examine};
+use lang::script::{Examined, Imports, ParsedText, examine};
 use lang::source::{SourceRef, Span};
 use lsp_types::{Position, Range, Uri};
 use std::cell::OnceCell;
@@ -73,12 +73,10 @@ pub(crate) struct Analysis {
     /// All diagnostics, in the order of the text.
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) settings: Rc<ProjectSettings>,
-    /// The types of the functions that it imports.
-    imported: ImportedTypes,
     /// The surfaces of its imports.
     pub(super) inputs: Vec<Option<Rc<Surface>>>,
-    /// The types of its expressions, inferred when they are first asked for.
-    types: OnceCell<TypeTable>,
+    /// The types of its expressions and bindings.
+    types: TypeTable,
     /// Its names and what they mean, found when they are first asked for.
     occurrences: OnceCell<Vec<Occurrence>>,
 }
@@ -109,7 +107,9 @@ impl Analysis {
                 let links: NodeMap<Link> = links.iter().zip(&inputs).map(link).collect();
                 let around = Surroundings { outer: &[], links, role: Role::Script };
                 let text = ParsedText { file: id, source, module: &parsed.module, parsed: &parsed.diagnostics };
-                examine(text, &around, stdlib::registry(), &settings.denied)
+                let types: Vec<&ExportedTypes> = inputs.iter().flatten().map(|surface| &surface.types).collect();
+                let imports = Imports { around: &around, types: &types };
+                examine(text, imports, stdlib::registry(), &settings.denied, true)
             }
             Language::Rhai => nameless(source, settings.check_rhai(source)),
             Language::Toml => nameless(source, settings::check_toml(source, &uri)),
@@ -124,9 +124,7 @@ impl Analysis {
         }
         examined.diagnostics.extend(cycles);
         examined.diagnostics.sort_by_key(Diagnostic::position);
-        let Examined { mut names, exports, diagnostics } = examined;
-        let imported = ImportedTypes::of(&mut names, inputs.iter().flatten().map(|surface| &surface.types));
-        let types = exported_types(id, &parsed.module, &names, stdlib::registry(), &exports, &imported);
+        let Examined { names, exports, exported, types, diagnostics } = examined;
         Self {
             id,
             uri,
@@ -136,19 +134,18 @@ impl Analysis {
             parsed,
             names,
             links,
-            surface: Rc::new(Surface { exports: Rc::new(exports), types }),
-            imported,
+            surface: Rc::new(Surface { exports: Rc::new(exports), types: exported }),
             diagnostics,
             settings,
             inputs,
-            types: OnceCell::new(),
+            types,
             occurrences: OnceCell::new(),
         }
     }
 
     /// Returns the types of its expressions and bindings.
     pub(crate) fn types(&self) -> &TypeTable {
-        self.types.get_or_init(|| types(self.source(), self.module(), &self.names, stdlib::registry(), &self.imported))
+        &self.types
     }
 
     /// Returns its names, in the order of the text.
@@ -174,7 +171,7 @@ impl Analysis {
         imported_paths(module).map(link).collect()
     }
 
-    /// Returns the types of the functions of its imports.
+    /// Returns the types of what its imports export.
     pub(crate) fn imported_types(&self) -> impl Iterator<Item = &ExportedTypes> {
         self.inputs.iter().flatten().map(|surface| &surface.types)
     }
@@ -241,5 +238,6 @@ fn nameless(source: &SourceRef, diagnostics: Vec<Diagnostic>) -> Examined {
         private: BTreeMap::new(),
         incomplete: false,
     };
-    Examined { names: Resolution::default(), exports, diagnostics }
+    let (exported, types) = Default::default();
+    Examined { names: Resolution::default(), exports, exported, types, diagnostics }
 }

@@ -10,19 +10,19 @@ use std::rc::Rc;
 pub(crate) struct Surface {
     /// Its names.
     pub(crate) exports: Rc<Exports>,
-    /// The types of its functions.
+    /// The types of its values.
     pub(crate) types: ExportedTypes,
 }
 
 impl Surface {
-    /// Returns whether two texts of a file look the same: they export the same names, declared at the same bytes, and their functions
-    /// have the same heads.
+    /// Returns whether two texts of a file look the same: they export the same names, declared at the same bytes, and their values
+    /// have the same types.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let (a, b) = (&self.exports, &other.exports);
         // Types of the same text that name others of the same text are the same, if the imports of the file are.
         let has_types = has_types(a) || self.types.names_types() || other.types.names_types();
         let same_types = !has_types || a.source.text() == b.source.text();
-        same_types && self.types.same_heads(&other.types) && same_exports(a, b)
+        same_types && self.types.same_values(&other.types) && same_exports(a, b)
     }
 }
 

@@ -1,17 +1,18 @@
 //! Calls of functions: how many arguments, of which types, and what comes back.
 
 use super::Checker;
-use super::want::{DemandOrigin, ExpectedType};
+use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name, TypeExpr};
 use crate::builtin_type::Tag;
 use crate::check::types::{Bound, FnType, Kinds, Type, bind, fill};
 use crate::declaration::Builtin;
 use crate::resolve::Target;
 use crate::source::Span;
+use smol_str::SmolStr;
 use std::rc::Rc;
 
 /// Demand of a parameter: its type and origin.
-pub(super) type Taken = (Type, DemandOrigin);
+pub(in crate::check) type Taken = (Type, DemandOrigin);
 
 impl<'a> Checker<'a> {
     pub(super) fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span, want: ExpectedType<'_>) -> Type {
@@ -39,7 +40,9 @@ impl<'a> Checker<'a> {
             }
             None => {
                 let function = self.expr(callee, ExpectedType::FREE);
-                self.imported_arity(callee, args, span);
+                if let Some(ty) = self.imported_call(callee, args, span) {
+                    return ty;
+                }
                 let name = if let ExprKind::Name(name) = &callee.kind { name.as_str() } else { "" };
                 self.value_call(&function, name, callee.span, args, span)
             }
@@ -63,14 +66,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks the number of arguments of a call to an imported function. Only the number is known here; the meaning of its
-    /// types is known only to its own file.
-    fn imported_arity(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) {
+    /// A call of a function of another file.
+    fn imported_call(&mut self, callee: &Expr, args: &'a [ListItem], span: Span) -> Option<Type> {
         let (ExprKind::Name(name), Some(Target::Binding(id))) = (&callee.kind, self.world.names.used(callee.id)) else {
-            return;
+            return None;
         };
         let binding = self.world.names.binding(id);
-        let Some(takes) = binding.takes.clone().filter(|_| binding.origin.is_some()) else { return };
+        let takes = binding.takes.clone().filter(|_| binding.origin.is_some())?;
         let before = self.found.len();
         self.arity(args, span, name, takes.min, takes.max, None, None);
         if self.found.len() > before
@@ -78,6 +80,27 @@ impl<'a> Checker<'a> {
         {
             self.found.push(d.label(&takes.source, takes.span, "declared here"));
         }
+        let Type::Fn(function) = self.known(id) else {
+            self.arguments(args, &[], None, true);
+            return Some(Type::Any);
+        };
+        Some(self.typed_call(&function, args, |i| DemandOrigin::Imported(id, ImportedPart::Parameter(i))))
+    }
+
+    /// The arguments of a call of a function of which only the type is known, and its result. `why` demands each parameter.
+    pub(super) fn typed_call(
+        &mut self,
+        function: &FnType,
+        args: &'a [ListItem],
+        why: impl Fn(usize) -> DemandOrigin,
+    ) -> Type {
+        let taken = |(i, ty): (usize, &Type)| {
+            let ty = if i < function.min { ty.clone() } else { ty.clone().optional() };
+            (ty, why(i))
+        };
+        let taken: Vec<Taken> = function.params.iter().enumerate().map(taken).collect();
+        let bound = self.arguments(args, &taken, None, true);
+        fill(&function.returns, &bound)
     }
 
     /// A call of a function of the file; `params` without those that the call does not write.
@@ -223,14 +246,7 @@ impl<'a> Checker<'a> {
             return Type::Any;
         };
         self.arity(args, span, name, function.min, most(function), None, None);
-        let taken: Vec<Taken> = function
-            .params
-            .iter()
-            .enumerate()
-            .map(|(i, ty)| (if i < function.min { ty.clone() } else { ty.clone().optional() }, DemandOrigin::Implicit))
-            .collect();
-        let bound = self.arguments(args, &taken, None, true);
-        fill(&function.returns, &bound)
+        self.typed_call(function, args, |_| DemandOrigin::Implicit)
     }
 
     /// `x |> f`
@@ -285,16 +301,20 @@ impl<'a> Checker<'a> {
         want: ExpectedType<'_>,
     ) -> Option<Type> {
         let id = self.plain_binding(object)?;
-        let item = self.world.items.get(id)?;
-        let ItemKind::Enum { generics, .. } = &item.kind else { return None };
+        if !self.world.is_enum(id) {
+            return None;
+        }
         self.used(id, object.span);
-        let fields = self.world.variant(id, &name.text).map_or(&[][..], |(_, fields)| fields);
-        let taken: Vec<Taken> =
-            fields.iter().map(|ty| (self.world.read(ty, generics), DemandOrigin::Declared(ty.span))).collect();
+        // A function of the enum, unless it is a variant.
+        let is_own = self.world.items.get(id).is_some();
+        let Some(taken) = self.world.variant(id, &name.text).or_else(|| is_own.then(Vec::new)) else {
+            self.arguments(args, &[], None, true);
+            return Some(Type::Any);
+        };
         let bound = self.arguments(args, &taken, None, false);
         let _ = want;
-        let arg = |g: &Name| bound.iter().find(|(n, _)| *n == g.text).map_or(Type::Never, |(_, ty)| ty.clone());
-        Some(self.named(id, generics.iter().map(arg).collect()))
+        let arg = |g: &SmolStr| bound.iter().find(|(n, _)| n == g).map_or(Type::Never, |(_, ty)| ty.clone());
+        Some(self.named(id, self.world.generics(id).iter().map(arg).collect()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Expressions, by kind.
 
 use super::Checker;
-use super::want::{DemandOrigin, ExpectedType};
+use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::*;
 use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
@@ -150,6 +150,7 @@ impl<'a> Checker<'a> {
                 match self.world.items.get(id).map(|item| &item.kind) {
                     Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.world.function_type(decl)), &Vec::new()),
                     Some(_) => Type::Any,
+                    None if self.world.imported.is_tool(id) => Type::Any,
                     None => self.known(id).or_unknown(),
                 }
             }
@@ -175,8 +176,13 @@ impl<'a> Checker<'a> {
         }
         let declared = id.and_then(|id| self.world.items.get(id)).map(|item| &item.kind);
         let Some(ItemKind::Struct { fields, generics, .. }) = declared else {
-            self.entries(items);
-            return Type::Any;
+            return match id.filter(|_| declared.is_none()) {
+                Some(id) => self.imported_structure(id, items),
+                None => {
+                    self.entries(items);
+                    Type::Any
+                }
+            };
         };
         let mut bound = Vec::new();
         for item in items {
@@ -197,6 +203,30 @@ impl<'a> Checker<'a> {
         }
         let args = generics.iter().map(|g| fill(&Type::Param(g.text.clone()), &bound)).collect();
         id.map_or(Type::Any, |id| self.named(id, args))
+    }
+
+    /// A literal of a struct of another file.
+    fn imported_structure(&mut self, id: BindingId, items: &'a [DictItem]) -> Type {
+        let fields = self.world.imported.declared.get(&id).and_then(|parts| parts.fields.clone());
+        let mut bound = Vec::new();
+        for item in items {
+            let place = match item {
+                DictItem::Entry { key, .. } => {
+                    fields.as_ref().and_then(|shape| shape.fields.iter().position(|field| field.name == key.text))
+                }
+                DictItem::Computed { .. } | DictItem::Spread(_) => None,
+            };
+            let (Some(place), DictItem::Entry { value, .. }, Some(shape)) = (place, item, &fields) else {
+                self.entries(std::slice::from_ref(item));
+                continue;
+            };
+            let wanted = &shape.fields[place].ty;
+            let why = DemandOrigin::Imported(id, ImportedPart::Field(place));
+            let found = self.expr(value, ExpectedType::must(&fill(wanted, &Vec::new()), why));
+            crate::check::types::bind(wanted, &found, &mut bound);
+        }
+        let args = self.world.generics(id).into_iter().map(|name| fill(&Type::Param(name), &bound)).collect();
+        self.named(id, args)
     }
 
     fn entries(&mut self, items: &'a [DictItem]) {

@@ -3,10 +3,10 @@
 use super::Checker;
 use super::want::ExpectedType;
 use crate::advice;
-use crate::ast::{Expr, ItemKind, Name};
+use crate::ast::{Expr, Name};
 use crate::check::items::Declared;
 use crate::check::types::{Handle, NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
-use crate::declaration::Builtin;
+use crate::declaration::{Builtin, Methods, TypeDecl};
 use crate::diagnostic::nearest;
 use crate::source::Span;
 use std::rc::Rc;
@@ -36,12 +36,13 @@ impl<'a> Checker<'a> {
     /// `E.A`
     fn variant_value(&mut self, object: &Expr, name: &Name) -> Option<Type> {
         let id = self.plain_binding(object)?;
-        let item = self.world.items.get(id)?;
-        let ItemKind::Enum { generics, .. } = &item.kind else { return None };
+        if !self.world.is_enum(id) {
+            return None;
+        }
         self.used(id, object.span);
         // A variant that is not there is told with the enums.
-        let Some((_, [])) = self.world.variant(id, &name.text) else { return Some(Type::Any) };
-        Some(self.named(id, vec![Type::Never; generics.len()]))
+        let plain = self.world.variant(id, &name.text).is_some_and(|values| values.is_empty());
+        Some(if plain { self.named(id, vec![Type::Never; self.world.generics(id).len()]) } else { Type::Any })
     }
 
     fn member(&mut self, holder: &Type, at: Span, name: &Name, optional: bool) -> Type {
@@ -137,17 +138,18 @@ impl<'a> Checker<'a> {
         if let Some(field) = fields.field(name) {
             return Member::Value(fill(&field.ty, &self.arguments_of(named)));
         }
-        let method = self.world.method(named, name).is_some() || self.world.registry.find("<struct>", name).is_some();
+        let method = self.world.method(named, name).is_some()
+            || self.world.imported_method(named, name)
+            || self.world.registry.find("<struct>", name).is_some();
         if method { Member::Unknown } else { Member::Missing }
     }
 
     /// The type parameters of a declared type and what they are here.
     pub(super) fn arguments_of(&self, named: &NamedType) -> crate::check::types::Bound {
-        let generics = match self.world.items.get(named.id).map(|item| &item.kind) {
-            Some(ItemKind::Struct { generics, .. } | ItemKind::Enum { generics, .. }) => generics.as_slice(),
-            _ => &[],
-        };
-        generics.iter().map(|g| g.text.clone()).zip(named.args.iter().cloned()).collect()
+        if named.args.is_empty() {
+            return Vec::new();
+        }
+        self.world.generics(named.id).into_iter().zip(named.args.iter().cloned()).collect()
     }
 
     /// A method that may be read without parentheses.
@@ -198,6 +200,9 @@ impl<'a> Checker<'a> {
                         self.world.fields(named).iter().flat_map(|f| f.fields.iter()).map(|f| f.name.to_string()),
                     );
                     names.extend(self.world.items.methods(named.id).iter().map(|m| m.name.text.to_string()));
+                    let other = self.world.definition(named.id).filter(|_| self.world.items.get(named.id).is_none());
+                    let methods = other.iter().filter_map(TypeDecl::methods).flat_map(Methods::all);
+                    names.extend(methods.map(|method| method.signature.name.to_string()));
                 }
                 _ => {}
             }

@@ -2,14 +2,15 @@
 
 use super::Checker;
 use super::call::most;
-use super::want::ExpectedType;
+use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::{Expr, ExprKind, FnDecl, ItemKind, ListItem, Name};
 use crate::builtin_type::{Kind, Tag};
 use crate::check::calls::Call;
 use crate::check::items::Declared;
-use crate::check::types::{Handle, Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
+use crate::check::types::{FnType, Handle, Kinds, NamedKind, NamedType, Nominal, Type, fill, join};
 use crate::declaration::{BindingKind, Builtin, TypeDecl};
 use crate::source::Span;
+use std::rc::Rc;
 
 /// Meaning of a called name after a dot.
 enum CalledMember<'a> {
@@ -17,6 +18,8 @@ enum CalledMember<'a> {
     Row(&'static Builtin),
     /// One that an `impl` gives.
     Declared(&'a FnDecl),
+    /// A function of another file, without its receiver.
+    Imported(Rc<NamedType>, usize, Rc<FnType>),
     /// A function in a field.
     Value(Type),
     /// Nothing.
@@ -56,7 +59,10 @@ impl<'a> Checker<'a> {
         let Some(id) = self.world.names.hidden_receivers.get(&name.id).copied() else { return };
         let holder = self.known(id).without_nil();
         let is_method =
-            |ty: &Type| matches!(self.method_of(ty, &name.text), CalledMember::Row(_) | CalledMember::Declared(_));
+            |ty: &Type| {
+                let called = self.method_of(ty, &name.text);
+                matches!(called, CalledMember::Row(_) | CalledMember::Declared(_) | CalledMember::Imported(..))
+            };
         if !holder.members().is_empty() && holder.members().iter().all(is_method) {
             let bound = self.world.names.binding(id).span;
             self.hides_method(&row.full_name(), namespace.span, name, bound);
@@ -180,6 +186,12 @@ impl<'a> Checker<'a> {
                     _ => result,
                 }
             }
+            CalledMember::Imported(named, place, function) => {
+                self.arity(args, span, &name.text, function.min, most(&function), None, None);
+                let why = |i| DemandOrigin::Imported(named.id, ImportedPart::Method(place, i));
+                let result = self.typed_call(&function, args, why);
+                fill(&result, &self.arguments_of(&named))
+            }
             CalledMember::Value(ty) => self.value_call(&ty, &name.text, name.span, args, span),
             CalledMember::Missing => {
                 self.unknown_arguments(args);
@@ -263,7 +275,7 @@ impl<'a> Checker<'a> {
         first.ty.members().iter().any(|ty| matches!(ty, Type::Handle(of, _) if *of == handle)).then_some(row)
     }
 
-    fn named_method(&self, named: &NamedType, name: &str, row: Option<&'static Builtin>) -> CalledMember<'a> {
+    fn named_method(&self, named: &Rc<NamedType>, name: &str, row: Option<&'static Builtin>) -> CalledMember<'a> {
         if let Some(decl) = self.world.method(named, name) {
             return CalledMember::Declared(decl);
         }
@@ -272,13 +284,16 @@ impl<'a> Checker<'a> {
             let Some(ItemKind::Interface { methods, .. }) = item else { return CalledMember::Unknown };
             return methods.iter().find(|m| m.name.text == name).map_or(CalledMember::Unknown, CalledMember::Declared);
         }
+        if let Some((place, head)) = self.world.imported.declared.get(&named.id).and_then(|parts| parts.method(name)) {
+            return CalledMember::Imported(named.clone(), place, head.clone());
+        }
         if let Some(field) = self.world.fields(named).as_ref().and_then(|fields| fields.field(name)) {
             return CalledMember::Value(fill(&field.ty, &self.arguments_of(named)));
         }
         match row {
             Some(row) => CalledMember::Row(row),
-            None if self.world.items.get(named.id).is_some() => CalledMember::Missing,
-            None => CalledMember::Unknown,
+            None if self.world.imported_method(named, name) => CalledMember::Unknown,
+            None => CalledMember::Missing,
         }
     }
 }

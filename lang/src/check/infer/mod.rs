@@ -27,18 +27,18 @@ mod report;
 mod statement;
 mod want;
 
+pub(super) use call::Taken;
 pub(super) use function::yields;
+pub(super) use want::{DemandOrigin, ImportedPart};
 
 use super::calls::Call;
-use super::imported::ImportedTypes;
 use super::items::Declared;
-use super::table::TypeTable;
+use super::table::ExpressionTypes;
 use super::types::Type;
 use crate::ast::{Expr, Module};
-use crate::declaration::Registry;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hash::Keyed;
-use crate::resolve::{BindingId, Resolution};
+use crate::resolve::BindingId;
 use crate::source::SourceRef;
 use flow::Flow;
 use function::FunctionFrame;
@@ -66,50 +66,50 @@ pub(super) struct Checker<'a> {
     /// Calls of methods of builtin types whose rows have a lint.
     linted: Vec<Call<'a>>,
     /// The types of all expressions, if they are kept.
-    types: Option<TypeTable>,
+    types: Option<ExpressionTypes>,
     found: Vec<Diagnostic>,
 }
 
-/// Checks a resolved module. Returns the type of its last expression, and the calls of methods whose rows have a lint.
-pub(super) fn check<'a>(
-    source: &'a SourceRef,
-    module: &'a Module,
-    names: &'a Resolution,
-    registry: Registry,
-    found: &mut Vec<Diagnostic>,
-) -> (Type, Vec<Call<'a>>) {
-    let mut checker = Checker::new(source, Declared::new(names, registry));
-    let last = checker.module(module);
-    found.append(&mut checker.found);
-    (last, checker.linted)
+/// The inferred types of a module.
+pub(super) struct Inference<'a> {
+    pub(super) world: Declared<'a>,
+    /// The type of its last expression.
+    pub(super) last: Type,
+    /// The types that bindings have everywhere.
+    pub(super) bases: Vec<Type>,
+    /// Calls of methods whose rows have a lint.
+    pub(super) linted: Vec<Call<'a>>,
+    /// The types of all expressions, if they are kept.
+    pub(super) expressions: Option<ExpressionTypes>,
 }
 
-/// Returns the types of a resolved module.
-pub(super) fn types(
-    source: &SourceRef,
-    module: &Module,
-    names: &Resolution,
-    registry: Registry,
-    imported: &ImportedTypes,
-) -> TypeTable {
-    let mut checker = Checker::new(source, Declared::of_editor(names, registry, imported));
-    for (id, ty) in &imported.functions {
-        if let Some(base) = checker.bases.get_mut(*id as usize) {
-            *base = ty.clone();
-        }
-    }
-    checker.types = Some(TypeTable::default());
-    checker.module(module);
-    let mut types = checker.types.take().unwrap_or_default();
-    types.set_bindings(checker.bases);
-    types
+/// Infers the types of a resolved module, and finds what fails because of them.
+pub(super) fn infer<'a>(
+    source: &'a SourceRef,
+    module: &'a Module,
+    world: Declared<'a>,
+    keep: bool,
+    found: &mut Vec<Diagnostic>,
+) -> Inference<'a> {
+    let mut checker = Checker::new(source, world);
+    checker.types = keep.then(ExpressionTypes::default);
+    let last = checker.module(module);
+    found.append(&mut checker.found);
+    let Checker { world, bases, linted, types: expressions, .. } = checker;
+    Inference { world, last, bases, linted, expressions }
 }
 
 impl<'a> Checker<'a> {
     fn new(source: &'a SourceRef, world: Declared<'a>) -> Self {
+        let mut bases = vec![Type::Any; world.names.bindings.len()];
+        for (id, ty) in &world.imported.values {
+            if let Some(base) = bases.get_mut(*id as usize) {
+                *base = ty.clone();
+            }
+        }
         Self {
             source,
-            bases: vec![Type::Any; world.names.bindings.len()],
+            bases,
             world,
             flow: Flow::default(),
             frame: FunctionFrame::default(),

@@ -4,6 +4,7 @@ use super::Checker;
 use super::want::ExpectedType;
 use crate::ast::*;
 use crate::check::types::{NamedKind, Nominal, Type, fill, join};
+use crate::declaration::TypeDecl;
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -272,20 +273,27 @@ impl<'a> Checker<'a> {
             Type::Named(named) => Some(named.id),
             _ => enum_name.and_then(|name| self.binding_of(name.id)),
         };
-        let Some((item, fields)) = id.and_then(|id| self.world.variant(id, &variant.text)) else {
+        let Some(values) = id.and_then(|id| self.world.variant(id, &variant.text)) else {
             return vec![Type::Any; count];
         };
-        let ItemKind::Enum { generics, .. } = &item.kind else { return Vec::new() };
         let bound = match taken {
-            Type::Named(named) => generics.iter().map(|g| g.text.clone()).zip(named.args.iter().cloned()).collect(),
+            Type::Named(named) => self.arguments_of(named),
             _ => Vec::new(),
         };
-        fields.iter().map(|ty| fill(&self.world.read(ty, generics), &bound)).collect()
+        values.iter().map(|(ty, _)| fill(ty, &bound)).collect()
     }
 
     /// A declared struct, enum or interface as a type.
     pub(super) fn named(&self, id: BindingId, args: Vec<Type>) -> Type {
-        let Some(item) = self.world.items.get(id) else { return Type::Any };
+        let Some(item) = self.world.items.get(id) else {
+            let (kind, name) = match self.world.definition(id) {
+                Some(TypeDecl::Struct(def)) => (NamedKind::Struct, def.name.clone()),
+                Some(TypeDecl::Enum(def)) => (NamedKind::Enum, def.name.clone()),
+                Some(TypeDecl::Interface(def)) => (NamedKind::Interface, def.name.clone()),
+                Some(TypeDecl::Alias(_)) | None => return Type::Any,
+            };
+            return Type::Named(Rc::new(crate::check::types::NamedType { id, kind, name, args })).bounded();
+        };
         let (kind, name) = match &item.kind {
             ItemKind::Struct { name, .. } => (NamedKind::Struct, name),
             ItemKind::Enum { name, .. } => (NamedKind::Enum, name),

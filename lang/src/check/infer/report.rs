@@ -1,16 +1,17 @@
 //! The words for what does not fit.
 
 use super::Checker;
-use super::want::DemandOrigin;
+use super::want::{DemandOrigin, ImportedPart};
 use crate::advice::{self, Subject};
 use crate::ast::{BinaryOp, Expr, ListItem, Name};
 use crate::check::CheckCode;
 use crate::check::messages::without_extra;
 use crate::check::types::{NamedKind, Nominal, Shape, ShapeKey, Type, apart};
-use crate::declaration::{Builtin, placeholder_of};
+use crate::declaration::{Builtin, TypeDecl, placeholder_of};
 use crate::diagnostic::fix::{Applicability, Edit, added_element, braces_of, rename_key};
 use crate::diagnostic::{Diagnostic, Severity, nearest, spelled_alike};
-use crate::source::Span;
+use crate::resolve::BindingId;
+use crate::source::{SourceRef, Span};
 
 impl Checker<'_> {
     pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: DemandOrigin) {
@@ -100,7 +101,47 @@ impl Checker<'_> {
             DemandOrigin::Parameter(span) => d.label(self.source, span, "the parameter is declared here"),
             DemandOrigin::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
             DemandOrigin::Builtin(sig) => d.note(advice::signature(sig)),
+            DemandOrigin::Imported(id, part) => match self.imported_site(id, part) {
+                Some((source, span)) => {
+                    let is_parameter = matches!(part, ImportedPart::Parameter(_) | ImportedPart::Method(..));
+                    d.label(&source, span, if is_parameter { "the parameter is declared here" } else { "declared here" })
+                }
+                None => d,
+            },
             DemandOrigin::Declared(_) | DemandOrigin::Implicit => d,
+        }
+    }
+
+    /// Returns the place of a part of a declaration of another file.
+    fn imported_site(&self, id: BindingId, part: ImportedPart) -> Option<(SourceRef, Span)> {
+        let def = self.world.definition(id);
+        match (part, &def) {
+            (ImportedPart::Parameter(place), _) => {
+                let takes = self.world.names.binding(id).takes.as_ref()?;
+                Some((takes.source.clone(), *takes.params.get(place)?))
+            }
+            (ImportedPart::Method(method, place), Some(def)) => {
+                let (name, _) = self.world.imported.declared.get(&id)?.methods.get(method)?;
+                let (source, signature) = match def {
+                    TypeDecl::Interface(def) => {
+                        (def.site.source.clone(), def.methods.iter().find(|method| method.name == *name)?.clone())
+                    }
+                    _ => {
+                        let method = def.methods()?.get(name)?;
+                        (method.source.clone(), method.signature.clone())
+                    }
+                };
+                Some((source, signature.params.get(place)?.as_ref()?.span))
+            }
+            (ImportedPart::Field(place), Some(TypeDecl::Struct(def))) => {
+                let field = def.fields.get(place)?;
+                Some((def.site.source.clone(), field.ty.as_ref().map_or(field.span, |ty| ty.span)))
+            }
+            (ImportedPart::Value(variant, value), Some(TypeDecl::Enum(def))) => {
+                let ty = def.variants.get(variant)?.types.get(value)?;
+                Some((def.site.as_ref()?.source.clone(), ty.span))
+            }
+            _ => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Demands on an expression.
 
 use crate::check::types::Type;
+use crate::resolve::BindingId;
 use crate::source::Span;
 
 /// The type that the place of an expression suggests or demands.
@@ -15,7 +16,7 @@ pub(super) struct ExpectedType<'t> {
 
 /// Origin of a demanded type.
 #[derive(Clone, Copy)]
-pub(super) enum DemandOrigin {
+pub(in crate::check) enum DemandOrigin {
     /// An annotation at that place.
     Written(Span),
     /// The result of a function, written there.
@@ -26,8 +27,23 @@ pub(super) enum DemandOrigin {
     Parameter(Span),
     /// The field of a struct or the value of a variant, written there.
     Declared(Span),
+    /// A part of a declaration of another file.
+    Imported(BindingId, ImportedPart),
     /// The language itself, such as an index or a range. No place in the script requires it.
     Implicit,
+}
+
+/// A part of a declaration of another file, by its number.
+#[derive(Clone, Copy)]
+pub(in crate::check) enum ImportedPart {
+    /// A parameter of a function.
+    Parameter(usize),
+    /// A field of a struct.
+    Field(usize),
+    /// A parameter of a function with a receiver, which is not counted: the function, and the parameter.
+    Method(usize, usize),
+    /// A value of a variant: the variant, and the value.
+    Value(usize, usize),
 }
 
 impl<'t> ExpectedType<'t> {

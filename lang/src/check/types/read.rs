@@ -4,6 +4,7 @@ use super::signature::Signatures;
 use super::{Bound, FnType, Handle, NamedType, Shape, ShapeKey, Type, fill, join};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
+use crate::check::imported::ImportedTypes;
 use crate::check::items::ItemTable;
 use crate::declaration::TypeDecl;
 use crate::resolve::{BindingId, Resolution, Target};
@@ -55,8 +56,7 @@ const MOST_ALIASES: usize = 100;
 pub(in crate::check) struct FileNames<'r, 'a> {
     pub(in crate::check) names: &'r Resolution,
     pub(in crate::check) items: &'r ItemTable<'a>,
-    /// Whether the types of other files are told apart. The check of a file knows nothing of them.
-    pub(in crate::check) follows_imports: bool,
+    pub(in crate::check) imported: &'r ImportedTypes,
 }
 
 /// Reads the written types of a file or of a signature.
@@ -126,7 +126,7 @@ impl<'r, 'a> TypeReader<'r, 'a> {
     /// A type that the file declares.
     fn declared(&mut self, file: FileNames<'r, 'a>, id: BindingId, args: Vec<Type>) -> Type {
         let Some(item) = file.items.get(id) else {
-            return if file.follows_imports { imported(file.names, id, args) } else { Type::Any };
+            return imported(file, id, args);
         };
         let (kind, name) = match &item.kind {
             ItemKind::TypeAlias { generics, ty, .. } => return self.alias(file, (id, generics, ty), args),
@@ -166,8 +166,13 @@ impl<'r, 'a> TypeReader<'r, 'a> {
 }
 
 /// A type that another file declares.
-fn imported(names: &Resolution, id: BindingId, args: Vec<Type>) -> Type {
-    let Some(def) = names.binding(id).def.as_ref().map(TypeDecl::resolved) else { return Type::Any };
+fn imported(file: FileNames<'_, '_>, id: BindingId, args: Vec<Type>) -> Type {
+    if let Some(parts) = file.imported.declared.get(&id)
+        && let Some(alias) = &parts.alias
+    {
+        return fill(alias, &parts.generics.iter().cloned().zip(args).collect());
+    }
+    let Some(def) = file.names.binding(id).def.as_ref().map(TypeDecl::resolved) else { return Type::Any };
     let kind = match def {
         TypeDecl::Struct(_) => super::NamedKind::Struct,
         TypeDecl::Enum(_) => super::NamedKind::Enum,
