@@ -2,6 +2,7 @@
 //! language. A method that is not listed here as constant must use fuel in proportion.
 
 use super::{closure, driver::Bench, finish};
+use lang::ast::TypeKind;
 use lang::builtins::{Builtin, Registry, TABLES};
 use lang::script::{Options, load};
 use lang::source::Source;
@@ -118,17 +119,13 @@ fn arguments(row: &Builtin) -> String {
     if !given.is_empty() {
         return given.to_owned();
     }
-    let params = row.sig.split_once('(').map_or("", |(_, rest)| rest.split(") ->").next().unwrap_or_default());
+    let params = lang::check::signature(row.sig).map_or_else(Vec::new, |decl| decl.params);
     let mut args = Vec::new();
-    for param in params.split(", ").skip(1) {
-        let (name, kind) = param.split_once(": ").unwrap_or((param, "any"));
-        if kind.contains('=') || name.starts_with("...") {
-            break;
-        }
-        args.push(match kind {
-            _ if kind.contains("fn(") => "{ x -> x }",
-            "int" => "1",
-            "string" if row.module != "<string>" => "\"k1\"",
+    for param in params.iter().skip(1).take_while(|param| !param.rest && param.default.is_none()) {
+        args.push(match param.ty.as_ref().map(|ty| &ty.kind) {
+            Some(TypeKind::Fn { .. }) => "{ x -> x }",
+            Some(TypeKind::Name { name, .. }) if name == "int" => "1",
+            Some(TypeKind::Name { name, .. }) if name == "string" && row.module != "<string>" => "\"k1\"",
             _ => "other",
         });
     }
