@@ -5,9 +5,9 @@
 
 use super::items::Declared;
 use super::types::{FnType, NamedType, Shape, ShapeKey, Type, join};
-use crate::ast::ItemKind;
+use crate::ast::{FnDecl, ItemKind};
 use crate::declaration::{BindingKind, Site, TypeDecl};
-use crate::hash::KeyedMap;
+use crate::hash::{Keyed, KeyedMap};
 use crate::module::{Export, Exports, FileId, Origin};
 use crate::resolve::{Binding, BindingId, Resolution};
 use crate::source::Span;
@@ -73,11 +73,12 @@ impl DeclaredParts {
     }
 }
 
-/// Returns the types of what a checked module, the file `file`, exports. `bases` are the types of its bindings.
+/// Returns the types of what a checked module, the file `file`, exports. `bases` are the types of its bindings, `results` those
+/// of the results of functions that declare none.
 pub(super) fn exported_types(
     file: FileId,
     world: &Declared<'_>,
-    bases: &[Type],
+    (bases, results): (&[Type], &HashMap<*const FnDecl, Type, Keyed>),
     exports: &Exports,
 ) -> ExportedTypes {
     let names = world.names;
@@ -91,7 +92,13 @@ pub(super) fn exported_types(
     for export in exports.names.values() {
         let Some(id) = own(export) else { continue };
         let ty = match world.items.get(id).map(|item| &item.kind) {
-            Some(ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) => Type::Fn(world.function_type(decl)),
+            Some(ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) => {
+                let head = world.function_type(decl);
+                match results.get(&std::ptr::from_ref(decl)).filter(|_| decl.returns.is_none() && !decl.generator) {
+                    Some(returns) => Type::Fn(Rc::new(FnType { returns: returns.clone(), ..(*head).clone() })),
+                    None => Type::Fn(head),
+                }
+            }
             Some(_) => Type::Any,
             // A text is what it is in this run, and may be another one in the next.
             None => bases.get(id as usize).map_or(Type::Any, Type::widened),

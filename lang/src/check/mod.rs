@@ -118,7 +118,7 @@ pub fn check(
     once(found, before);
     lint(source, &calls, &inferred.linted, denied, found);
     keys::keep_unique(source, module, found);
-    let exported = imported::exported_types(file, &inferred.world, &inferred.bases, exports);
+    let exported = imported::exported_types(file, &inferred.world, (&inferred.bases, &inferred.results), exports);
     Checked { exported, types: TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases) }
 }
 

@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let bound = self.arguments(args, &taken, rest.as_ref(), true);
-        fill(&self.world.function_type(decl).returns, &bound)
+        fill(&self.result_of(decl), &bound)
     }
 
     fn one_of_rest(&self, ty: &TypeExpr, generics: &[Name]) -> Type {
@@ -264,7 +264,7 @@ impl<'a> Checker<'a> {
                 let param = decl.params.first().filter(|p| !p.rest);
                 let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
                 let first = param.map(|p| (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at(p))));
-                (first, self.world.function_type(decl).returns.clone())
+                (first, self.result_of(decl))
             }
             Some(NamedFunction::Pipeline) => (None, Type::Any),
             None => {

@@ -5,7 +5,7 @@ use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::*;
 use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
-use crate::check::types::{Kinds, MOST_KEYS, Shape, ShapeKey, Type, fill, join};
+use crate::check::types::{FnType, Kinds, MOST_KEYS, Shape, ShapeKey, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use std::rc::Rc;
@@ -148,7 +148,10 @@ impl<'a> Checker<'a> {
             Some(Target::Binding(id)) => {
                 self.used(id, e.span);
                 match self.world.items.get(id).map(|item| &item.kind) {
-                    Some(ItemKind::Fn(decl)) => fill(&Type::Fn(self.world.function_type(decl)), &Vec::new()),
+                    Some(ItemKind::Fn(decl)) => {
+                        let head = FnType { returns: self.result_of(decl), ..(*self.world.function_type(decl)).clone() };
+                        fill(&Type::Fn(Rc::new(head)), &Vec::new())
+                    }
                     Some(_) => Type::Any,
                     None if self.world.imported.is_tool(id) => Type::Any,
                     None => self.known(id).or_unknown(),
@@ -264,7 +267,13 @@ impl<'a> Checker<'a> {
         }
         let ty = Type::list(joined).bounded();
         // What did not fit as an element has been told.
-        if element.is_some() { self.fit(e.span, ty.loose(), want) } else { self.fit(e.span, ty, want) }
+        if element.is_none() {
+            return self.fit(e.span, ty, want);
+        }
+        match self.fit(e.span, ty.clone().loose(), want) {
+            Type::Any => Type::Any,
+            _ => ty,
+        }
     }
 
     fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: ExpectedType<'_>) -> Type {

@@ -22,6 +22,9 @@ pub(super) struct FunctionFrame {
     generics: Vec<Name>,
 }
 
+/// Functions that call one another, of which the results are inferred.
+const MOST_CALLS: usize = 16;
+
 impl<'a> Checker<'a> {
     pub(super) fn item(&mut self, item: &'a Item) {
         for arg in item.attribute(TEST).iter().flat_map(|attribute| &attribute.args) {
@@ -79,6 +82,37 @@ impl<'a> Checker<'a> {
         crate::check::types::fill(&read, &Vec::new())
     }
 
+    /// Returns the type of a function's result: the declared one, or what its body returns.
+    pub(super) fn result_of(&mut self, decl: &'a FnDecl) -> Type {
+        let declared = self.world.function_type(decl).returns.clone();
+        if decl.returns.is_some() || decl.generator || yields(&decl.body) {
+            return declared;
+        }
+        let place = std::ptr::from_ref(decl);
+        if let Some(known) = self.results.get(&place) {
+            return known.clone();
+        }
+        // Functions that call one another in a circle, or in a long chain, return something unknown.
+        if self.depth == MOST_CALLS {
+            return Type::Any;
+        }
+        self.results.insert(place, Type::Any);
+        self.depth += 1;
+        // What is wrong in it is reported where it is declared.
+        let (found, linted) = (self.found.len(), self.linted.len());
+        let loosened = std::mem::take(&mut self.loosened);
+        let piped = std::mem::take(&mut self.piped);
+        let types = self.types.take();
+        self.function(decl, None, &[]);
+        self.types = types;
+        self.piped = piped;
+        self.loosened = loosened;
+        self.linted.truncate(linted);
+        self.found.truncate(found);
+        self.depth -= 1;
+        self.results.get(&place).cloned().unwrap_or(Type::Any)
+    }
+
     fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name]) {
         let frame = FunctionFrame {
             generics: decl.generics.iter().chain(generics).cloned().collect(),
@@ -93,7 +127,11 @@ impl<'a> Checker<'a> {
                 let known = owner.filter(|_| i == 0 && decl.takes_self() && param.ty.is_none());
                 checker.parameter(param, known);
             }
-            checker.body(&decl.body);
+            let result = checker.body(&decl.body);
+            if owner.is_none() && decl.returns.is_none() && !decl.generator && !yields(&decl.body) {
+                // An int or a text of now may be another one at the next call.
+                checker.results.insert(std::ptr::from_ref(decl), result.widened().or_unknown());
+            }
         });
     }
 

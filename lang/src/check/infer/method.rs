@@ -279,9 +279,8 @@ impl<'a> Checker<'a> {
         if let Some(decl) = self.world.method(named, name) {
             return CalledMember::Declared(decl);
         }
-        if named.kind == NamedKind::Interface {
-            let item = self.world.items.get(named.id).map(|item| &item.kind);
-            let Some(ItemKind::Interface { methods, .. }) = item else { return CalledMember::Unknown };
+        if let Some(item) = self.world.items.get(named.id).filter(|_| named.kind == NamedKind::Interface) {
+            let ItemKind::Interface { methods, .. } = &item.kind else { return CalledMember::Unknown };
             return methods.iter().find(|m| m.name.text == name).map_or(CalledMember::Unknown, CalledMember::Declared);
         }
         if let Some((place, head)) = self.world.imported.declared.get(&named.id).and_then(|parts| parts.method(name)) {
@@ -292,7 +291,10 @@ impl<'a> Checker<'a> {
         }
         match row {
             Some(row) => CalledMember::Row(row),
-            None if self.world.imported_method(named, name) => CalledMember::Unknown,
+            // A value may have more functions than the interface that is asked for.
+            None if named.kind == NamedKind::Interface || self.world.imported_method(named, name) => {
+                CalledMember::Unknown
+            }
             None => CalledMember::Missing,
         }
     }

@@ -35,7 +35,7 @@ use super::calls::Call;
 use super::items::Declared;
 use super::table::ExpressionTypes;
 use super::types::Type;
-use crate::ast::{Expr, Module};
+use crate::ast::{Expr, FnDecl, Module};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::hash::Keyed;
 use crate::resolve::BindingId;
@@ -65,6 +65,10 @@ pub(super) struct Checker<'a> {
     in_named_test: bool,
     /// Calls of methods of builtin types whose rows have a lint.
     linted: Vec<Call<'a>>,
+    /// The types of the results of functions that declare none, as far as their bodies were looked at.
+    results: HashMap<*const FnDecl, Type, Keyed>,
+    /// Number of functions that are being looked at because others call them.
+    depth: usize,
     /// The types of all expressions, if they are kept.
     types: Option<ExpressionTypes>,
     found: Vec<Diagnostic>,
@@ -77,6 +81,8 @@ pub(super) struct Inference<'a> {
     pub(super) last: Type,
     /// The types that bindings have everywhere.
     pub(super) bases: Vec<Type>,
+    /// The types of the results of functions that declare none.
+    pub(super) results: HashMap<*const FnDecl, Type, Keyed>,
     /// Calls of methods whose rows have a lint.
     pub(super) linted: Vec<Call<'a>>,
     /// The types of all expressions, if they are kept.
@@ -95,8 +101,8 @@ pub(super) fn infer<'a>(
     checker.types = keep.then(ExpressionTypes::default);
     let last = checker.module(module);
     found.append(&mut checker.found);
-    let Checker { world, bases, linted, types: expressions, .. } = checker;
-    Inference { world, last, bases, linted, expressions }
+    let Checker { world, bases, results, linted, types: expressions, .. } = checker;
+    Inference { world, last, bases, results, linted, expressions }
 }
 
 impl<'a> Checker<'a> {
@@ -120,6 +126,8 @@ impl<'a> Checker<'a> {
             tests: HashMap::default(),
             in_named_test: false,
             linted: Vec::new(),
+            results: HashMap::default(),
+            depth: 0,
             types: None,
             found: Vec::new(),
         }
