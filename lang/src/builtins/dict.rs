@@ -12,7 +12,7 @@ crate::builtins! { "<dict>" =>
     /// The values, in the order of their keys.
     plain "values(self: dict<string, V>) -> list<V>" [pure] values;
     /// Dicts `{key, value}`, in the order of the keys.
-    plain "entries(self: dict<string, V>) -> list<{key: string, value: V, ...}>" [pure] entries;
+    plain "entries(self: dict<string, V>) -> list<{key: string, value: V}>" [pure] entries;
     /// Returns the number of entries.
     plain "count(self: dict) -> int" [pure, property] count;
     /// Whether there are none.

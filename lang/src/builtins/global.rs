@@ -8,7 +8,7 @@ crate::builtins! { "" =>
     /// The values of a dict, in the order of its keys.
     plain "values(dict: any) -> list" dict::values;
     /// The entries of a dict as dicts `{key, value}`, in the order of its keys.
-    plain "entries(dict: any) -> list<{key: string, value: any, ...}>" dict::entries;
+    plain "entries(dict: any) -> list<{key: string, value: any}>" dict::entries;
     /// The ints from 0 up to `a`, or from `a` up to `b`; the last one is not included.
     plain "range(a: int, b: int = nil) -> range" range::make;
     /// A lazy iterator over the items of a list, dict, string, set, range, iterator, generator, stream or channel.

@@ -94,7 +94,7 @@ pub(super) fn exported_types(
         let ty = match world.items.get(id).map(|item| &item.kind) {
             Some(ItemKind::Fn(decl) | ItemKind::Tool { decl, .. }) => {
                 let head = world.function_type(decl);
-                match results.get(&std::ptr::from_ref(decl)).filter(|_| decl.returns.is_none() && !decl.generator) {
+                match results.get(&std::ptr::from_ref(decl)) {
                     Some(returns) => Type::Fn(Rc::new(FnType { returns: returns.clone(), ..(*head).clone() })),
                     None => Type::Fn(head),
                 }

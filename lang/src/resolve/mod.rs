@@ -21,7 +21,7 @@ mod yields;
 
 pub use crate::declaration::{BindingId, BindingKind};
 pub use codes::ResolveCode;
-pub use scope::{Binding, Resolution, Target};
+pub use scope::{Binding, Replacement, Resolution, Target};
 pub(crate) use types::constant;
 
 use crate::ast::{Module, NodeMap};

@@ -2,9 +2,9 @@
 
 use super::messages::{self, with_instead};
 use super::resolver::Resolver;
-use super::scope::Target;
+use super::scope::{Replacement, Target};
 use super::{BindingId, BindingKind};
-use crate::ast::{Expr, ExprKind, Name, NodeAt};
+use crate::ast::{BinaryOp, Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::fix::Applicability;
 use crate::diagnostic::{Diagnostic, nearest_of};
 use crate::foreign;
@@ -136,6 +136,18 @@ impl Resolver<'_> {
     ) -> Option<(&'n str, Applicability)> {
         const MOST: usize = 200;
         if self.undefined.len() > MOST { None } else { nearest_of(written, names) }
+    }
+
+    /// Notes the value that is assigned to a whole binding. A text that something is added to stays one.
+    pub(super) fn note_replacement(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) {
+        if let (ExprKind::Name(_), Some(Target::Binding(id))) = (&target.kind, self.out.used(target.id)) {
+            let is_text = matches!(value.kind, ExprKind::Str(_)) || op == Some(BinaryOp::Add);
+            let new = if is_text { Replacement::Texts } else { Replacement::Values };
+            let known = self.out.replaced.entry(id).or_insert(new);
+            if new == Replacement::Values {
+                *known = new;
+            }
+        }
     }
 
     pub(super) fn assign(&mut self, name: &SmolStr, at: NodeAt) {

@@ -47,6 +47,15 @@ pub struct Binding {
     pub function: u32,
 }
 
+/// The values that are assigned to a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// Texts alone, as their syntax shows.
+    Texts,
+    /// Any.
+    Values,
+}
+
 impl Binding {
     /// Whether another file binds it.
     #[must_use]
@@ -148,6 +157,8 @@ pub struct Resolution {
     used_at: KeyedMap<*const Builtin, u32>,
     /// The bindings that names and patterns make.
     made: NodeNumbers,
+    /// The values that are assigned to whole bindings: those of other bindings are assigned to in parts, if at all.
+    pub(super) replaced: KeyedMap<BindingId, Replacement>,
     /// The bindings that are assigned to, one for each assignment.
     pub(super) assigned: Vec<BindingId>,
     /// The part of `assigned` that belongs to a block, or to the loop whose body it is.
@@ -210,6 +221,12 @@ impl Resolution {
     /// Notes the binding that a name or pattern makes.
     pub(super) fn set_made(&mut self, id: NodeId, binding: BindingId) {
         self.made.set(id, binding);
+    }
+
+    /// Returns which values are assigned to a whole binding; `None` if only parts of it are assigned to.
+    #[must_use]
+    pub fn replacement(&self, id: BindingId) -> Option<Replacement> {
+        self.replaced.get(&id).copied()
     }
 
     /// Returns the bindings that are assigned to in a block, or in the loop whose body it is.

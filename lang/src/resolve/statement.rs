@@ -203,6 +203,7 @@ impl Resolver<'_> {
             StmtKind::Assign { target, op, value } => {
                 self.expr(value);
                 self.target(target, op.is_some());
+                self.note_replacement(target, *op, value);
             }
             StmtKind::Expr(e) => self.expr(e),
             StmtKind::While { cond, body } => self.noting_assigned(body.id, |resolver| {

@@ -8,7 +8,7 @@ use runtime::receipt::ToolCallReceipt;
 
 lang::builtins! { "" =>
     /// Runs `body` and collects a receipt of each tool call inside it, those of nested loops included: `{value, receipts}`.
-    waits "with_audit_log(body: fn() -> any) -> {value: any, receipts: list<ToolCallReceipt>, ...}" with_audit_log;
+    waits "with_audit_log(body: fn() -> R) -> {value: R, receipts: list<ToolCallReceipt>, ...}" with_audit_log;
 }
 
 fn with_audit_log(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

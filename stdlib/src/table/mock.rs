@@ -19,9 +19,9 @@ lang::builtins! { "" =>
     /// Forgets queued replies and past calls.
     plain "llm_mock_clear() -> nil" llm_mock_clear;
     /// Runs `body` with these replies, in order; its result. Replies left over are dropped.
-    waits "with_llm_script(replies: list, body: fn() -> any) -> any" with_llm_script;
+    waits "with_llm_script(replies: list, body: fn() -> R) -> R" with_llm_script;
     /// Runs `body` like `with_llm_script`.
-    waits "with_llm_mocks(replies: list, body: fn() -> any) -> any" with_llm_script;
+    waits "with_llm_mocks(replies: list, body: fn() -> R) -> R" with_llm_script;
     /// A reply of text.
     plain "llm_text(text: string) -> dict" llm_text;
     /// A reply that calls a tool.

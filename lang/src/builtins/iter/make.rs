@@ -39,7 +39,7 @@ crate::builtins! { "<iter>" =>
 pub(crate) mod iter {
     crate::builtins! { "<list>" =>
         /// A lazy iterator over the items: of a dict its entries `{key, value}`, of a string its characters.
-        plain "iter(self: any) -> iter" super::iter;
+        plain "iter(self: list<T> | set<T> | dict | string | bytes) -> iter<T>" super::iter;
     }
 }
 

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 crate::builtins! { "<iter>" =>
     /// The next item: `{value, done}`. At the end `done` is true, and `value` is what a generator returned.
-    native "next(self: iter<T>) -> {done: bool, value: T?, ...}" NEXT_ITEM;
+    native "next(self: iter<T>) -> {done: bool, value: T?}" NEXT_ITEM;
     /// The items as a list.
     native "to_list(self: iter<T>) -> list<T>" TO_LIST;
     /// The items as a set.

@@ -210,8 +210,14 @@ impl<'a> Checker<'a> {
         for arm in arms {
             self.flow = before.clone();
             let body = match arm {
-                SelectArm::Receive { channel, body, .. } => {
-                    self.expr(channel, ExpectedType::FREE);
+                SelectArm::Receive { name, channel, body } => {
+                    let item = match self.expr(channel, ExpectedType::FREE) {
+                        Type::Handle(Handle::Channel, of) => (*of).clone().optional(),
+                        _ => Type::Any,
+                    };
+                    if let Some(id) = self.world.names.made(name.id) {
+                        self.set_base(id, item);
+                    }
                     body
                 }
                 SelectArm::Timeout { limit, body } => {

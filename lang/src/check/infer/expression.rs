@@ -105,15 +105,13 @@ impl<'a> Checker<'a> {
             }
             ExprKind::Continue => self.leaves(e.span),
             ExprKind::Yield(value) => {
-                self.yields();
-                if let Some(value) = value {
-                    self.expr(value, ExpectedType::FREE);
-                }
+                let item = value.as_ref().map_or(Type::Nil, |value| self.expr(value, ExpectedType::FREE));
+                self.yields(item);
                 Type::Any
             }
             ExprKind::Emit(value) => {
-                self.yields();
-                self.expr(value, ExpectedType::FREE);
+                let item = self.expr(value, ExpectedType::FREE);
+                self.yields(item);
                 Type::Any
             }
             ExprKind::Parallel { kind, over, options, body } => self.parallel(*kind, over, options.as_deref(), body),

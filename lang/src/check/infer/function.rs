@@ -3,7 +3,7 @@
 use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
-use crate::check::types::{FnType, Type, join};
+use crate::check::types::{FnType, Handle, Type, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -14,8 +14,8 @@ pub(super) struct FunctionFrame {
     promised: Option<(Type, DemandOrigin)>,
     /// Types of its `return`s so far.
     given: Option<Type>,
-    /// It yields or emits, so its result is another thing.
-    yields: bool,
+    /// The type of what it yields or emits, if it does: its result is another thing.
+    yielded: Option<Type>,
     /// Span at which control last left.
     pub(super) left: Option<Span>,
     /// Its type parameters: within it, nothing is known of them.
@@ -85,7 +85,8 @@ impl<'a> Checker<'a> {
     /// Returns the type of a function's result: the declared one, or what its body returns.
     pub(super) fn result_of(&mut self, decl: &'a FnDecl) -> Type {
         let declared = self.world.function_type(decl).returns.clone();
-        if decl.returns.is_some() || decl.generator || yields(&decl.body) {
+        let hands_over = decl.generator || yields(&decl.body);
+        if decl.returns.is_some() && !hands_over {
             return declared;
         }
         let place = std::ptr::from_ref(decl);
@@ -128,10 +129,18 @@ impl<'a> Checker<'a> {
                 checker.parameter(param, known);
             }
             let result = checker.body(&decl.body);
-            if owner.is_none() && decl.returns.is_none() && !decl.generator && !yields(&decl.body) {
-                // An int or a text of now may be another one at the next call.
-                checker.results.insert(std::ptr::from_ref(decl), result.widened().or_unknown());
+            if owner.is_some() {
+                return;
             }
+            let items = |checker: &mut Self| checker.frame.yielded.take().unwrap_or(Type::Any).or_unknown();
+            let result = match (decl.generator, yields(&decl.body)) {
+                (true, _) => Type::handle(Handle::Stream, items(checker)),
+                (false, true) => Type::handle(Handle::Generator, items(checker)),
+                // A text of now may be another one at the next call.
+                (false, false) if decl.returns.is_none() => result.widened().or_unknown(),
+                (false, false) => return,
+            };
+            checker.results.insert(std::ptr::from_ref(decl), result);
         });
     }
 
@@ -250,7 +259,7 @@ impl<'a> Checker<'a> {
                 }
             }
             let value = checker.body(&closure.body);
-            let returns = if yielding || checker.frame.yields { Type::Any } else { value };
+            let returns = if yielding || checker.frame.yielded.is_some() { Type::Any } else { value };
             let min = closure.params.iter().take_while(|p| !p.rest && p.default.is_none()).count();
             let rest = closure.params.iter().any(|p| p.rest);
             FnType { params: types, min, rest, returns }
@@ -276,8 +285,9 @@ impl<'a> Checker<'a> {
         Type::Never
     }
 
-    pub(super) fn yields(&mut self) {
-        self.frame.yields = true;
+    pub(super) fn yields(&mut self, item: Type) {
+        let before = self.frame.yielded.take().unwrap_or(Type::Never);
+        self.frame.yielded = Some(join(before, item.widened()));
     }
 }
 

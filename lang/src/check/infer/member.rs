@@ -173,7 +173,8 @@ impl<'a> Checker<'a> {
         match holder {
             Type::Shape(shape) if !shape.literal => match shape.field(name) {
                 Some(field) => Some((field.ty.clone(), at)),
-                None if shape.open => None,
+                // A dict of a builtin may get more keys.
+                None if shape.open || shape.told => None,
                 None => {
                     self.no_key(holder, at, at, name);
                     None

@@ -5,7 +5,7 @@ use super::want::ExpectedType;
 use crate::ast::*;
 use crate::check::types::{NamedKind, Nominal, Type, fill, join};
 use crate::declaration::TypeDecl;
-use crate::resolve::BindingId;
+use crate::resolve::{BindingId, Replacement};
 use std::rc::Rc;
 
 /// Effect of a pattern on a value.
@@ -32,7 +32,11 @@ impl<'a> Checker<'a> {
         };
         let Some(id) = self.world.names.made(pattern.id) else { return };
         if self.world.names.binding(id).assigned {
-            self.set_base(id, written.unwrap_or(Type::Any));
+            let steady = match (self.world.names.replacement(id), found.widened()) {
+                (None, ty @ Type::Named(_)) | (None | Some(Replacement::Texts), ty @ Type::Str) => ty,
+                _ => Type::Any,
+            };
+            self.set_base(id, written.unwrap_or(steady));
             self.learn(id, found.clone());
         } else {
             self.set_base(id, found.clone());

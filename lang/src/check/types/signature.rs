@@ -119,7 +119,7 @@ impl BuiltinSignature {
             mentions_event: false,
         });
         let params = params.map(|param| BuiltinParam { mentions_event: takes_event(&param.ty), ..param });
-        Self { params: params.collect(), returns: ty(decl.returns.as_ref()) }
+        Self { params: params.collect(), returns: told(ty(decl.returns.as_ref())) }
     }
 
     /// The signature of a row whose text is not well formed: only the number of its parameters is known.
