@@ -1,7 +1,7 @@
 //! A script from text to something that runs, with the files that it imports.
 
 use crate::ast::{Module, NodeMap};
-use crate::check::{CheckCode, Checked, ExportedTypes, ImportedTypes, ResolvedModule, TypeTable};
+use crate::check::{CheckCode, CheckOutcome, ExportedTypes, ImportedTypes, ResolvedModule, TypeTable};
 use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
@@ -133,7 +133,7 @@ pub struct ParsedText<'a> {
     pub parsed: &'a [Diagnostic],
 }
 
-/// What a text finds around it.
+/// The surroundings of a text, with the types of what it imports.
 #[derive(Clone, Copy)]
 pub struct Imports<'a> {
     /// The names.
@@ -174,7 +174,7 @@ pub fn examine(
     let checked = crate::check::check(resolved, (file, &exports), registry, denied, keep, &mut found);
     leave_out_noise(source, &diagnostics, &mut found);
     diagnostics.extend(found);
-    let Checked { exported, types } = checked;
+    let CheckOutcome { exported, types } = checked;
     Examined { names, exports, exported, types, diagnostics: shortened(source, diagnostics) }
 }
 

@@ -23,7 +23,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ("parse", &["source", "foreign", "diagnostic", "ast", "lex"]),
     // From a tree to names and types.
     ("declaration", &["source", "later", "ast"]),
-    ("module", &["source", "diagnostic", "ast", "parse", "declaration"]),
+    ("module", &["source", "later", "diagnostic", "ast", "parse", "declaration"]),
     ("resolve", &["source", "hash", "foreign", "builtin_type", "diagnostic", "ast", "declaration", "module"]),
     (
         "check",

@@ -20,7 +20,7 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct ExportedTypes {
     values: HashMap<Origin, Type>,
-    /// Those that are tools: they are called like functions, and read like dicts.
+    /// The tools among them: they are called like functions, and read like dicts.
     tools: HashSet<Origin>,
     /// The declared types that the file exports, and those that the others name, directly or by their parts.
     declared: BTreeMap<BindingId, DeclaredType>,
@@ -134,9 +134,10 @@ impl ExportedTypes {
     #[must_use]
     pub fn same_values(&self, other: &Self) -> bool {
         self.values.len() == other.values.len()
-            && self.values.iter().all(|(origin, ty)| {
-                other.values.get(origin).is_some_and(|other| ty.to_string() == other.to_string())
-            })
+            && self
+                .values
+                .iter()
+                .all(|(origin, ty)| other.values.get(origin).is_some_and(|other| ty.to_string() == other.to_string()))
     }
 
     /// Returns whether a value names a declared type.
@@ -157,9 +158,7 @@ impl ImportedTypes {
         if origins.is_empty() {
             return found;
         }
-        let sites = bindings().filter_map(|(id, binding)| {
-            Some((id, binding.def.as_ref()?.site()?.clone()))
-        });
+        let sites = bindings().filter_map(|(id, binding)| Some((id, binding.def.as_ref()?.site()?.clone())));
         let mut sites: Vec<(BindingId, Site)> = sites.collect();
         for exported in from {
             let known = HashMap::new();
@@ -233,9 +232,11 @@ impl Transfer<'_> {
         let variants = parts.variants.iter().map(|values| types(values)).collect();
         let mut head = |head: &FnType| FnType { params: types(&head.params), returns: Type::Any, ..*head };
         let heads: Vec<FnType> = parts.methods.iter().map(|(_, of)| head(of)).collect();
-        let methods = parts.methods.iter().zip(heads).map(|((name, of), head)| {
-            (name.clone(), Rc::new(FnType { returns: self.ty(&of.returns), ..head }))
-        });
+        let methods = parts
+            .methods
+            .iter()
+            .zip(heads)
+            .map(|((name, of), head)| (name.clone(), Rc::new(FnType { returns: self.ty(&of.returns), ..head })));
         DeclaredParts {
             generics: parts.generics.clone(),
             methods: methods.collect(),

@@ -254,7 +254,7 @@ impl Nominal for Declared<'_> {
         if let Some(known) = self.structs.borrow().get(&of.id) {
             return Some(known.clone());
         }
-        let Some(item) = self.items.get(of.id) else { 
+        let Some(item) = self.items.get(of.id) else {
             return self.imported.declared.get(&of.id)?.fields.clone();
         };
         let ItemKind::Struct { fields, generics, .. } = &item.kind else { return None };

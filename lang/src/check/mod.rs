@@ -40,10 +40,10 @@ use crate::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, wa
 use crate::ast::{Block, Expr, Item, Module, NodeMap, Pattern, Stmt};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::Diagnostic;
+use crate::module::{Exports, FileId};
 use crate::resolve::{Resolution, Role, Surroundings, resolve};
 use crate::source::SourceRef;
 use attributes::Attributes;
-use crate::module::{Exports, FileId};
 use calls::{Call, Calls};
 use interfaces::Interfaces;
 use items::Declared;
@@ -85,10 +85,10 @@ pub struct ResolvedModule<'a> {
 }
 
 /// The types that a check has found.
-pub struct Checked {
-    /// Those that other files can import.
+pub struct CheckOutcome {
+    /// The types that other files can import.
     pub exported: ExportedTypes,
-    /// Those of expressions and bindings; empty unless they are kept.
+    /// The types of expressions and bindings; empty unless they are kept.
     pub types: TypeTable,
 }
 
@@ -100,7 +100,7 @@ pub fn check(
     denied: &[Right],
     keep: bool,
     found: &mut Vec<Diagnostic>,
-) -> Checked {
+) -> CheckOutcome {
     let ResolvedModule { source, module, names, imported } = of;
     hidden::check(source, found);
     let mut passes = Passes {
@@ -119,7 +119,7 @@ pub fn check(
     lint(source, &calls, &inferred.linted, denied, found);
     keys::keep_unique(source, module, found);
     let exported = imported::exported_types(file, &inferred.world, (&inferred.bases, &inferred.results), exports);
-    Checked { exported, types: TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases) }
+    CheckOutcome { exported, types: TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases) }
 }
 
 /// The passes that look at nodes one by one; they share one visit of the tree.

@@ -69,7 +69,9 @@ impl Compiler<'_> {
             Kind::Dict => TypeTest::Dict(arg(self, 1)),
             Kind::Set => TypeTest::Set(arg(self, 0)),
             Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
-            Kind::Channel | Kind::Generator | Kind::Iter | Kind::Stream | Kind::Task => TypeTest::Named(self.name_value(row.name)),
+            Kind::Channel | Kind::Generator | Kind::Iter | Kind::Stream | Kind::Task => {
+                TypeTest::Named(self.name_value(row.name))
+            }
             kind => TypeTest::Named(self.name_value(kind.name())),
         }
     }

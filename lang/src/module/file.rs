@@ -11,9 +11,6 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The types of what a file exports, which only the checker looks into.
-type ExportedTypes = <ThisCrate as CheckTypes>::Exported;
-
 /// Number of a file in its run.
 pub type FileId = u32;
 
@@ -60,8 +57,8 @@ pub struct File {
     pub imports: OnceCell<Vec<Import>>,
     /// Exports; set once the file is resolved.
     pub exports: OnceCell<Rc<Exports>>,
-    /// Their types; set once the file is checked.
-    pub types: OnceCell<Rc<ExportedTypes>>,
+    /// The types of its exports, which only the checker looks into; set once the file is checked.
+    pub types: OnceCell<Rc<<ThisCrate as CheckTypes>::Exported>>,
     /// Places of its names; set once it is compiled.
     pub placed: OnceCell<Placed>,
     /// First import of the file; `None` for the script itself.
@@ -82,7 +79,7 @@ impl File {
 
     /// Returns the types of what its imports export.
     #[must_use]
-    pub fn imported_types(&self, modules: &Modules) -> Vec<Rc<ExportedTypes>> {
+    pub fn imported_types(&self, modules: &Modules) -> Vec<Rc<<ThisCrate as CheckTypes>::Exported>> {
         let imports = self.imports.get().map(Vec::as_slice).unwrap_or_default();
         imports.iter().filter_map(|import| modules.file(import.file?)?.types.get().cloned()).collect()
     }

@@ -147,7 +147,8 @@ impl<'a> Checker<'a> {
                 self.used(id, e.span);
                 match self.world.items.get(id).map(|item| &item.kind) {
                     Some(ItemKind::Fn(decl)) => {
-                        let head = FnType { returns: self.result_of(decl), ..(*self.world.function_type(decl)).clone() };
+                        let head =
+                            FnType { returns: self.result_of(decl), ..(*self.world.function_type(decl)).clone() };
                         fill(&Type::Fn(Rc::new(head)), &Vec::new())
                     }
                     Some(_) => Type::Any,

@@ -58,11 +58,10 @@ impl<'a> Checker<'a> {
     pub(super) fn hidden_method(&mut self, row: &'static Builtin, namespace: &Expr, name: &Name) {
         let Some(id) = self.world.names.hidden_receivers.get(&name.id).copied() else { return };
         let holder = self.known(id).without_nil();
-        let is_method =
-            |ty: &Type| {
-                let called = self.method_of(ty, &name.text);
-                matches!(called, CalledMember::Row(_) | CalledMember::Declared(_) | CalledMember::Imported(..))
-            };
+        let is_method = |ty: &Type| {
+            let called = self.method_of(ty, &name.text);
+            matches!(called, CalledMember::Row(_) | CalledMember::Declared(_) | CalledMember::Imported(..))
+        };
         if !holder.members().is_empty() && holder.members().iter().all(is_method) {
             let bound = self.world.names.binding(id).span;
             self.hides_method(&row.full_name(), namespace.span, name, bound);
@@ -261,7 +260,11 @@ impl<'a> Checker<'a> {
             Type::Named(named) => self.named_method(named, name, row),
             // A function takes it, or it is a stream of the host, which may have methods of its own.
             Type::Handle(handle, _) if row.is_none() && self.function_of(*handle, name).is_none() => {
-                if handle.is_lazy() && *handle != Handle::Stream { CalledMember::Missing } else { CalledMember::Unknown }
+                if handle.is_lazy() && *handle != Handle::Stream {
+                    CalledMember::Missing
+                } else {
+                    CalledMember::Unknown
+                }
             }
             _ => row.map_or(CalledMember::Missing, CalledMember::Row),
         }

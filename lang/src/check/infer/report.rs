@@ -104,7 +104,11 @@ impl Checker<'_> {
             DemandOrigin::Imported(id, part) => match self.imported_site(id, part) {
                 Some((source, span)) => {
                     let is_parameter = matches!(part, ImportedPart::Parameter(_) | ImportedPart::Method(..));
-                    d.label(&source, span, if is_parameter { "the parameter is declared here" } else { "declared here" })
+                    d.label(
+                        &source,
+                        span,
+                        if is_parameter { "the parameter is declared here" } else { "declared here" },
+                    )
                 }
                 None => d,
             },

@@ -54,7 +54,9 @@ fn merge(a: &Type, b: &Type) -> Option<Type> {
         (Type::List(x), Type::List(y)) => Some(Type::list(join((**x).clone(), (**y).clone()))),
         (Type::Set(x), Type::Set(y)) => Some(Type::set(join((**x).clone(), (**y).clone()))),
         (Type::Dict(x), Type::Dict(y)) => Some(Type::dict(join((**x).clone(), (**y).clone()))),
-        (Type::Handle(a, x), Type::Handle(b, y)) if a == b => Some(Type::handle(*a, join((**x).clone(), (**y).clone()))),
+        (Type::Handle(a, x), Type::Handle(b, y)) if a == b => {
+            Some(Type::handle(*a, join((**x).clone(), (**y).clone())))
+        }
         (Type::Pair(x), Type::Pair(y)) => {
             Some(Type::Pair(Rc::new((join(x.0.clone(), y.0.clone()), join(x.1.clone(), y.1.clone())))))
         }
