@@ -12,6 +12,12 @@ use std::rc::Rc;
 impl<'a> Oracle<'a> {
     pub(crate) fn expr(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         self.step()?;
+        let value = self.value_of(expr, scope)?;
+        self.evaluated.insert((expr.span.start, expr.span.end));
+        Ok(value)
+    }
+
+    fn value_of(&mut self, expr: &'a Expr, scope: &Rc<Scope<'a>>) -> Evaluated<'a> {
         Ok(match &expr.kind {
             ExprKind::Nil => Value::Nil,
             ExprKind::Bool(b) => Value::Bool(*b),

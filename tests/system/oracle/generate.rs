@@ -1,7 +1,11 @@
 //! Programs made of bytes: each byte is one choice, so that a smaller list of bytes is a smaller program, and proptest finds
 //! the smallest one on which the two evaluators disagree.
 
-use super::{OracleOutcome, evaluate};
+use super::{OracleOutcome, evaluate, evaluate_expressions};
+use lang::ast::visit::{Visit, walk_expr, walk_module};
+use lang::ast::{Expr, ExprKind};
+use lang::check::CheckCode;
+use lang::diagnostic::Severity;
 use lang::source::Source;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -586,4 +590,68 @@ fn agrees_with_generated_programs() {
         panic!("{failure}");
     }
     assert!(compared.get() * 2 > cases, "only {} of {cases} programs were compared", compared.get());
+}
+
+/// Collects the spans of calls, operators and members.
+struct Operations(Vec<(u32, u32)>);
+
+impl<'a> Visit<'a> for Operations {
+    fn expr(&mut self, e: &'a Expr) {
+        let is_operation = matches!(
+            e.kind,
+            ExprKind::Call { .. }
+                | ExprKind::Binary(..)
+                | ExprKind::Unary(..)
+                | ExprKind::Index { .. }
+                | ExprKind::Slice { .. }
+                | ExprKind::Field { .. }
+        );
+        if is_operation {
+            self.0.push((e.span.start, e.span.end));
+        }
+        walk_expr(self, e);
+    }
+}
+
+/// Returns an error of `check` about an operation that had a result in a run.
+fn false_alarm(text: &str) -> Option<String> {
+    let source = Source::new("generated.harn", text);
+    let found = Engine::new(RunOptions::default()).check(&source);
+    // A function that takes too much is an error also where it is never called, as with an empty list.
+    let errors: Vec<_> =
+        found.iter().filter(|d| d.severity == Severity::Error && d.code != CheckCode::Arity).collect();
+    if errors.is_empty() {
+        return None;
+    }
+    let mut operations = Operations(Vec::new());
+    let parsed = lang::parse::parse(&source);
+    walk_module(&mut operations, &parsed.module);
+    let (_, evaluated) = evaluate_expressions("generated.harn", text);
+    errors.into_iter().find_map(|d| {
+        let label = d.labels.first()?;
+        // The operation fails, not the value that is labelled in it.
+        let around = |(start, end): &&(u32, u32)| {
+            let inside = *start <= label.span.start && label.span.end <= *end;
+            inside && (*start, *end) != (label.span.start, label.span.end)
+        };
+        let failing = operations.0.iter().filter(around).min_by_key(|(start, end)| end - start)?;
+        evaluated.contains(failing).then(|| format!("{}: {}", d.message, &text[failing.0 as usize..failing.1 as usize]))
+    })
+}
+
+/// `check` reports only what fails whenever it runs: no operation that it calls an error has a result.
+#[test]
+fn check_refuses_nothing_that_works() {
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 2000;
+    }
+    let outcome = TestRunner::new(config).run(&prop::collection::vec(any::<u8>(), 0..240), |choices| {
+        let text = program(&choices);
+        prop_assert_eq!(false_alarm(&text), None, "{}", text);
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
 }

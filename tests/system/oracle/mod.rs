@@ -18,7 +18,7 @@ use crate::harn::root;
 use lang::ast::{Field, FnDecl, Module, Variant};
 use lang::source::Source;
 use scope::Scope;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::{Rc, Weak};
 use std::{fs, thread};
@@ -63,6 +63,8 @@ pub(crate) struct Oracle<'a> {
     structs: HashMap<String, &'a [Field]>,
     enums: HashMap<String, &'a [Variant]>,
     methods: HashMap<(String, String), Value<'a>>,
+    /// The spans of the expressions that had a value.
+    evaluated: BTreeSet<(u32, u32)>,
     /// Scopes of calls, to be emptied at the end.
     scopes: Vec<Weak<Scope<'a>>>,
 }
@@ -124,23 +126,29 @@ impl<'a> Oracle<'a> {
     }
 }
 
-/// Evaluates a script that has no syntax error, on a stack large enough.
+/// Evaluates a script that has no syntax error.
 pub(crate) fn evaluate(name: &str, text: &str) -> OracleOutcome {
+    evaluate_expressions(name, text).0
+}
+
+/// Evaluates a script like [`evaluate`], on a stack large enough. Returns the spans of the expressions that had a value as well.
+pub(crate) fn evaluate_expressions(name: &str, text: &str) -> (OracleOutcome, BTreeSet<(u32, u32)>) {
     let source = Source::new(name, text);
     let evaluation = move || {
         let parsed = lang::parse::parse(&source);
         if !parsed.is_ok() {
-            return OracleOutcome::Uncovered("a syntax error".into());
+            return (OracleOutcome::Uncovered("a syntax error".into()), BTreeSet::new());
         }
         let mut oracle = Oracle::default();
         let result = oracle.module(&parsed.module);
         let out = std::mem::take(&mut oracle.out);
-        match result {
+        let outcome = match result {
             Ok(_) | Err(Stop::Return(_)) => OracleOutcome::Ran { out, failed: false },
             Err(Stop::Throw(_)) => OracleOutcome::Ran { out, failed: true },
             Err(Stop::Break | Stop::Continue) => OracleOutcome::Uncovered("a loop that is left from outside".into()),
             Err(Stop::Uncovered(what)) => OracleOutcome::Uncovered(what),
-        }
+        };
+        (outcome, std::mem::take(&mut oracle.evaluated))
     };
     let thread = thread::Builder::new().stack_size(STACK).spawn(evaluation);
     thread.unwrap().join().unwrap()
