@@ -74,12 +74,24 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
          can?: list<string>, secret?: string, secret_env?: string}",
     ),
     ("ChannelActionOptions", "{session_id?: string, action_id?: string}"),
-    ("ChannelEventsOptions", "{session_id?: string, after?: int, idle_ms?: int}"),
+    ("ChannelEventsOptions", "{session_id?: string, after?: count, idle_ms?: count}"),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),
+    ("ToolSource", "{tools: dict, ...} | {handler: any, ...}"),
+    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
+    (
+        "ToolAnnotations",
+        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
+         permission?: bool | string, sequential?: bool, timeout_ms?: count, read_only?: bool, root?: string, ...}",
+    ),
+    (
+        "LoopCompaction",
+        "{threshold?: float | count, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, \
+         target_tokens?: count, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
+    ),
     (
         "CompactOptions",
-        "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
+        "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, target_tokens?: count, \
          summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
     ),
     (
@@ -95,15 +107,15 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
-const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: int, max_output?: int, \
+const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: count, max_output?: count, \
     env?: list<string>, readable?: list<string>, writable?: list<string>}";
 
-const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
+const HTTP: &str = "{headers?: dict, timeout_ms?: count}";
 
-const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<any>, \
+const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<dict>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, budget?: Budget, reminders?: any}";
+    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
 macro_rules! loop_options {
@@ -111,15 +123,15 @@ macro_rules! loop_options {
         concat!(
             "{",
             $more,
-            "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
+            "provider?: string, model?: string, session_id?: string, messages?: list<dict>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-             thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, \
-             watch_paths?: string | list<string>, consolidate_on_idle?: any, max_iterations?: int, \
-             max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
-             auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: count, hook_timeout_ms?: count, daemon?: bool, wake_interval_ms?: count, \
+             watch_paths?: string | list<string>, consolidate_on_idle?: bool | CompactOptions, max_iterations?: count, \
+             max_nudges?: count, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
+             auto_compact?: bool, compact_threshold?: float | count, compact_keep_last?: count, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
-             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, budget?: Budget, max_tool_output_chars?: int, parallel_tool_calls?: bool, max_repeats?: int}"
+             compact_callback?: fn(any, any) -> any, compaction?: bool | LoopCompaction, token_budget?: count, budget?: Budget, max_tool_output_chars?: count, parallel_tool_calls?: bool, max_repeats?: count}"
         )
     };
 }

@@ -106,6 +106,7 @@ mod model_server;
 mod names;
 mod narrowing;
 mod new;
+mod options;
 mod oracle;
 mod peers;
 mod persist;

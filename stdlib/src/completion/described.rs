@@ -25,17 +25,6 @@ pub(super) static SHAPES: &[(&str, &str)] = &[
          placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: int, max_share?: float}",
     ),
     ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
-    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
-    (
-        "ToolAnnotations",
-        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
-         permission?: bool | string, sequential?: bool, timeout_ms?: int, read_only?: bool, root?: string}",
-    ),
-    (
-        "LoopCompaction",
-        "{threshold?: float, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, \
-         target_tokens?: int, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
-    ),
 ];
 
 /// Parameters and keys whose types are these, where a signature says `any` or `dict`.
@@ -45,10 +34,6 @@ pub(super) static ASIDE: &[(&str, &str)] = &[
     ("params", "BridgeInjection"),
     ("reminders", "LoopReminders"),
     ("expect", "ReminderJudge"),
-    ("permissions", "LoopPermissions"),
-    ("annotations", "ToolAnnotations"),
-    ("compaction", "LoopCompaction"),
-    ("consolidate_on_idle", "CompactOptions"),
 ];
 
 /// The description of an option.

@@ -5,7 +5,7 @@ use super::OptionReader;
 use crate::Capability;
 use crate::bind::{ScriptCompactor, ScriptFn};
 use lang::diagnostic::nearest;
-use lang::value::{Dict, Value};
+use lang::value::{Dict, Value, display};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::seam::Compactor;
@@ -114,7 +114,14 @@ fn compactor(cx: &Cx<'_>, key: &str, value: &Value) -> Result<ScriptCompactor, B
 
 /// Up to 1 a share of the context window, above it tokens.
 fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
-    let wrong = || wrong(key, "a share of the context window such as 0.8, or a number of tokens");
+    let expected = "a share of the context window such as 0.8, or a number of tokens";
+    let wrong = || match value {
+        // The type is right and the number is not.
+        Value::Int(_) | Value::Float(_) => {
+            Raise::error(RunCode::Value, format!("`{key}` must be {expected}, found {}", display(value)))
+        }
+        _ => wrong(key, expected),
+    };
     match value.as_number() {
         Some(share) if share > 0.0 && share <= 1.0 => Ok(Threshold::Share(share)),
         _ => value

@@ -618,8 +618,7 @@ fn false_alarm(text: &str) -> Option<String> {
     let source = Source::new("generated.harn", text);
     let found = Engine::new(RunOptions::default()).check(&source);
     // A function that takes too much is an error also where it is never called, as with an empty list.
-    let errors: Vec<_> =
-        found.iter().filter(|d| d.severity == Severity::Error && d.code != CheckCode::Arity).collect();
+    let errors: Vec<_> = found.iter().filter(|d| d.severity == Severity::Error && d.code != CheckCode::Arity).collect();
     if errors.is_empty() {
         return None;
     }

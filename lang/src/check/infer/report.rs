@@ -42,6 +42,15 @@ impl Checker<'_> {
         if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
+    /// A number below 0 where a count is asked for.
+    pub(super) fn negative(&mut self, at: Span, why: DemandOrigin) {
+        let found = self.source.slice(at);
+        let message = format!("expected a number of at least 0, found {found}");
+        let d = Diagnostic::new(CheckCode::Type, message).label(self.source, at, "this is negative");
+        let d = self.with_origin(d, why, "");
+        self.raises(d);
+    }
+
     /// Statements that never run; `left` is what leaves before them.
     pub(super) fn dead(&mut self, span: Span, left: Option<Span>, removable: bool) {
         let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");

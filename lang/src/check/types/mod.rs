@@ -51,6 +51,8 @@ pub(super) enum Type {
     Bool,
     /// `int`
     Int,
+    /// An int of at least 0, as an option asks for one; written `count` in signatures.
+    Count,
     /// `float`; an int is accepted where one is asked for.
     Float,
     /// `string`

@@ -48,6 +48,9 @@ impl Type {
     }
 }
 
+/// The name of [`Type::Count`] in signatures.
+const COUNT: &str = "count";
+
 /// Aliases of aliases are followed this far.
 const MOST_ALIASES: usize = 100;
 
@@ -118,6 +121,9 @@ impl<'r, 'a> TypeReader<'r, 'a> {
         {
             let args: Vec<Type> = args.iter().map(|a| self.read(a)).collect();
             return self.declared(file, id, args);
+        }
+        if self.file.is_none() && name == COUNT {
+            return Type::Count;
         }
         let mut args = args.iter().map(|a| self.read(a)).collect::<Vec<_>>().into_iter();
         builtin(name, &mut args).or_else(|| self.signatures.shape(name)).unwrap_or(Type::Any)

@@ -39,6 +39,7 @@ impl fmt::Display for Type {
             | Self::Nil
             | Self::Bool
             | Self::Int
+            | Self::Count
             | Self::Float
             | Self::Str
             | Self::Bytes
