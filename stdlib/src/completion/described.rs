@@ -82,6 +82,7 @@ static DESCRIBED: &[DescribedOption] = &[
     all("prompt_cache", "", "Marks the beginning of the prompt for the vendor's cache. Default: only in loops."),
     all("max_tokens", "", "Limit of the tokens of the response."),
     all("tools", "", "The tools that the model can call: a registry, or a list of tools."),
+    of("ToolSource", "handler", "", "The function that a call of the tool calls."),
     all(
         "tool_choice",
         "\"auto\"",
@@ -477,8 +478,12 @@ mod tests {
 
     fn fields(text: &str) -> Vec<(Name, bool, TypeExpr)> {
         let ty = signature(&format!("shape() -> {text}")).unwrap().returns.unwrap();
-        let TypeKind::Shape { fields, .. } = ty.kind else { panic!("{text}") };
-        fields
+        let members = if let TypeKind::Union(members) = ty.kind { members } else { vec![ty] };
+        let of = |member: TypeExpr| match member.kind {
+            TypeKind::Shape { fields, .. } => fields,
+            _ => panic!("{text}"),
+        };
+        members.into_iter().flat_map(of).collect()
     }
 
     fn keys(text: &str) -> BTreeSet<String> {
