@@ -29,6 +29,9 @@ pub(crate) enum Subject {
 /// Help for strings that are joined with another value by `+`.
 pub(crate) const CONVERT: &str = "convert the value with `\"…${value}\"` or `to_string(value)`";
 
+/// Help for a result that exceeds an int.
+pub(crate) const USE_FLOATS: &str = "calculate with floats: `to_float(x)` converts an operand";
+
 /// Help for `?` and `try*` on a value that is not a Result.
 pub(crate) const RESULTS: &str = "`Ok(v)`, `Err(e)` and `try { … }` return a Result";
 

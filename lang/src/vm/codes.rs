@@ -135,6 +135,14 @@ pub enum RunCode {
         fails: "println(len(\"ab\".repeat(999999999999)))\n",
         mended: "println(len(\"ab\".repeat(9)))\n",
     },
+    /// Integer overflow.
+    Overflow = "HARN-RUN-018", Error {
+        title: "integer overflow",
+        meaning: "The result does not fit into an int, which has 64 bits: from -9223372036854775808 to 9223372036854775807. \
+                  An int never becomes a float by itself. Convert an operand to a float, which is inexact above 2^53.",
+        fails: "let n = 9223372036854775807\nprintln(n + 1)\n",
+        mended: "let n = 9223372036854775807\nprintln(to_float(n) + 1)\n",
+    },
     /// Iterator used while it produces an item.
     Running = "HARN-RUN-025", Error {
         title: "iterator used while it produces an item",
