@@ -6,7 +6,7 @@ use super::scope::Target;
 use super::{BindingId, BindingKind};
 use crate::ast::{Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::fix::Applicability;
-use crate::diagnostic::{Diagnostic, nearest_of};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -78,8 +78,8 @@ impl Resolver<'_> {
             with_instead(d, span, instead)
         } else if foreign::is_module(name) {
             messages::without_module(d, self.registry.listed())
-        } else if let Some((near, applicability)) = self.nearest_of(name, bound.chain(builtins)) {
-            d.did_you_mean(span, near, applicability)
+        } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
+            d.did_you_mean(span, near, Applicability::Unsafe)
         } else {
             d
         };
@@ -116,8 +116,8 @@ impl Resolver<'_> {
     fn assigned_before_declared(&mut self, name: &SmolStr, span: Span) {
         let Some(d) = self.unbound(name, span) else { return };
         let bound = self.scopes.iter().flat_map(|s| s.names.iter().map(|(name, _)| name.as_str()));
-        let d = match self.nearest_of(name, bound) {
-            Some((near, applicability)) => d.did_you_mean(span, near, applicability),
+        let d = match self.nearest(name, bound) {
+            Some(near) => d.did_you_mean(span, near, Applicability::Unsafe),
             None => messages::declare_first(d, name),
         };
         self.found.push(d);
@@ -125,17 +125,8 @@ impl Resolver<'_> {
 
     /// The nearest of `names`. Each look goes through all of them, so only the first misspelt names get one.
     pub(super) fn nearest<'n>(&self, written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-        self.nearest_of(written, names).map(|(name, _)| name)
-    }
-
-    /// Returns the nearest name as well as whether a fix can take it.
-    fn nearest_of<'n>(
-        &self,
-        written: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Option<(&'n str, Applicability)> {
         const MOST: usize = 200;
-        if self.undefined.len() > MOST { None } else { nearest_of(written, names) }
+        if self.undefined.len() > MOST { None } else { nearest(written, names) }
     }
 
     pub(super) fn assign(&mut self, name: &SmolStr, at: NodeAt) {

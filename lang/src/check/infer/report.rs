@@ -275,7 +275,11 @@ impl Checker<'_> {
             d = d.help(advice::uncalled(&name.text)).fix_by(Applicability::Safe, vec![call]);
         } else {
             if let Some(near) = self.near_member(holder, &name.text) {
-                d = d.did_you_mean(name.span, &near, Applicability::of_name(&name.text));
+                // A method that is nearly called so can do something else.
+                let is_field = !called && !self.is_method_of(holder, &near);
+                let applicability =
+                    if is_field { Applicability::of_name(&name.text) } else { Applicability::Unsafe };
+                d = d.did_you_mean(name.span, &near, applicability);
             }
             if self.world.registry.find("", &name.text).is_some_and(|row| row.arity.takes_any()) {
                 d = d.help(advice::function(&name.text));
