@@ -249,13 +249,15 @@ fn same_words(written: &str, name: &str) -> bool {
         return true;
     }
     let parts = |name: &'_ str| name.split('_').filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let is_one = words(written) == 1;
     parts(written).iter().zip(&parts(name)).all(|(a, b)| {
         let (distance, length) = (strsim::damerau_levenshtein(a, b), a.chars().count());
         let same_start = a.chars().next() == b.chars().next();
         let is_short = length <= 3 && a.chars().count() == b.chars().count();
         let exchanged = || a.chars().next() == b.chars().nth(1) && b.chars().next() == a.chars().nth(1);
-        distance == 0
-            || distance <= most_slips(length).max(1) && length > 1 && (same_start || !is_short || exchanged())
+        // The other words make a guess about a long one surer.
+        let most = if !is_one && same_start && length >= 5 { most_slips(length).max(2) } else { most_slips(length) };
+        distance == 0 || distance <= most && (same_start || !is_short || exchanged())
     })
 }
 

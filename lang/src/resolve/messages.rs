@@ -1,5 +1,6 @@
 //! The messages of the resolver.
 
+use super::resolver::TaskForm;
 use super::scope::Binding;
 use super::yields::BodyOf;
 use super::{BindingKind, ResolveCode};
@@ -176,6 +177,30 @@ pub(super) fn assigned_constant(source: &SourceRef, name: &str, span: Span, bind
     } else {
         d.label(source, first, "bound here").help(format!("copy it to a variable: `var my_{name} = {name}`"))
     }
+}
+
+/// An assignment in a task to a variable of the code around it, which is bound at `first`.
+pub(super) fn lost_update(
+    source: &SourceRef,
+    name: &str,
+    span: Span,
+    first: Option<Span>,
+    form: TaskForm,
+) -> Diagnostic {
+    let (task, help) = match form {
+        TaskForm::Spawn => ("`spawn`", format!("return the value from the task: `{name} = await(spawn {{ … }})`")),
+        TaskForm::Parallel => (
+            "`parallel`",
+            "return a value from each task, and combine the list: `let results = parallel each xs { x -> … }`".to_owned(),
+        ),
+    };
+    let message = format!("assignment to `{name}` is lost: {task} works on a copy");
+    let d = Diagnostic::new(ResolveCode::LostUpdate, message).label(source, span, "changes the copy of the task");
+    let d = match first {
+        Some(first) => d.label(source, first, "the variable keeps its value"),
+        None => d,
+    };
+    d.help(help).help("share a value that many tasks change with `atomic`")
 }
 
 // Namespaces

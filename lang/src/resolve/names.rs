@@ -13,7 +13,16 @@ use smol_str::SmolStr;
 
 impl Resolver<'_> {
     pub(super) fn lookup(&self, name: &str) -> Option<(BindingId, usize)> {
-        self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)))
+        let mut bound =
+            self.scopes.iter().enumerate().rev().filter_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)));
+        let first = bound.next()?;
+        if !self.tools.contains(&first.0) {
+            return Some(first);
+        }
+        match bound.find(|(id, _)| !self.tools.contains(id)) {
+            None if self.registry.find("", name).is_some() => None,
+            outer => outer.or(Some(first)),
+        }
     }
 
     pub(super) fn reach(&mut self, id: BindingId, depth: usize, span: Span) {
@@ -146,6 +155,11 @@ impl Resolver<'_> {
         let binding = &mut self.out.bindings[id as usize];
         binding.assigned = true;
         if binding.kind == BindingKind::Var {
+            let outermost = self.tasks.iter().find(|(start, _)| depth < *start);
+            if let Some((_, form)) = outermost {
+                let first = (binding.span != Span::default()).then_some(binding.span);
+                self.found.push(messages::lost_update(self.source, name, span, first, *form));
+            }
             return;
         }
         self.found.push(messages::assigned_constant(self.source, name, span, binding));

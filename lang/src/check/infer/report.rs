@@ -11,6 +11,7 @@ use crate::declaration::{Builtin, placeholder_of};
 use crate::diagnostic::fix::{Applicability, Edit, added_element, braces_of, rename_key};
 use crate::diagnostic::{Diagnostic, Severity, nearest, spelled_alike};
 use crate::source::Span;
+use crate::value::Tag;
 
 impl Checker<'_> {
     pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: DemandOrigin) {
@@ -260,8 +261,8 @@ impl Checker<'_> {
         let described = holder.described_value();
         if *holder == Type::Nil {
             let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
-                .label(self.source, at, "this is nil")
-                .help(advice::member_of_nil(&name.text, called));
+                .label(self.source, at, "this is nil");
+            let d = self.with_uncalled(d, at).help(advice::member_of_nil(&name.text, called));
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
@@ -396,6 +397,9 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         let subject = if number.is_some() { Subject::Int(number) } else { ty.subject() };
+        if *ty == Type::Nil {
+            d = self.with_uncalled(d, at);
+        }
         if let Some(help) = advice::iterated(subject) {
             d = d.help(help);
         }
@@ -408,6 +412,15 @@ impl Checker<'_> {
             }
         }
         self.raises(d);
+    }
+
+    /// Adds the help for nil that was read as a method of a dict, if it is one.
+    fn with_uncalled(&self, d: Diagnostic, at: Span) -> Diagnostic {
+        let is_method = |name: &str| self.world.registry.find(Tag::Dict.module(), name).is_some();
+        match advice::uncalled_in(self.source.slice(at), is_method) {
+            Some(help) => d.help(help).fix_by(Applicability::Unsafe, vec![Edit::insert(at.end, "()")]),
+            None => d,
+        }
     }
 
     /// A call without arguments may mean the value itself.
