@@ -35,28 +35,41 @@ pub fn repair(
     let original = Repaired { source: source.clone(), applied: 0, found: check(source) };
     // A fix may uncover another error that the next pass fixes, so errors are compared at the end. If some are left that were
     // not there before, each pass is compared with the one before it.
-    let (hopeful, parsed) = passes(&original, level, &mut check, |before, after, _| fewer(before, after));
-    if !makes_errors(&original.found, &hopeful.found) && !makes_errors(&parsed, &hopeful.found) {
+    let mut parsed = original.found.clone();
+    let mut made: Vec<Diagnostic> = Vec::new();
+    let hopeful = passes(&original, level, &mut check, |before, after, inserted| {
+        let accepted = fewer(before, after);
+        if accepted {
+            if syntax_errors(after) < syntax_errors(&parsed) {
+                parsed = after.to_vec();
+            }
+            made.extend(failing(inserted, before, after).cloned());
+        }
+        accepted
+    });
+    let is_left = |d: &Diagnostic| errors(&hopeful.found).any(|left| is_same(left, d));
+    let fails = makes_errors(&original.found, &hopeful.found)
+        || makes_errors(&parsed, &hopeful.found)
+        || made.iter().any(is_left);
+    if !fails {
         return hopeful;
     }
-    let accepts = |before: &[Diagnostic], after: &[Diagnostic], inserted: &[Span]| {
-        !makes_errors(before, after) && !fails_in(inserted, before, after)
-    };
-    passes(&original, level, &mut check, accepts).0
+    passes(&original, level, &mut check, |before, after, inserted| {
+        !makes_errors(before, after) && failing(inserted, before, after).next().is_none()
+    })
 }
 
 /// The identity of a fix after the text around it has changed.
 type FixKey = (CodeRef, String, Vec<(String, String)>);
 
-/// Returns the text after its fixes, and the diagnostics of the first text that had as few syntax errors as that.
+/// Returns the text after its fixes. `accepts` judges the diagnostics before and after a pass, and the spans of inserted texts.
 fn passes(
     original: &Repaired,
     level: Applicability,
     check: &mut impl FnMut(&SourceRef) -> Vec<Diagnostic>,
-    accepts: impl Fn(&[Diagnostic], &[Diagnostic], &[Span]) -> bool,
-) -> (Repaired, Vec<Diagnostic>) {
+    mut accepts: impl FnMut(&[Diagnostic], &[Diagnostic], &[Span]) -> bool,
+) -> Repaired {
     let mut state = original.clone();
-    let mut parsed = original.found.clone();
     let mut refused: HashSet<FixKey> = HashSet::new();
     let mut seen = HashSet::from([original.source.text().to_owned()]);
     let mut checks = 0;
@@ -88,9 +101,6 @@ fn passes(
         match next {
             Some(next) => {
                 seen.insert(next.source.text().to_owned());
-                if syntax_errors(&next.found) < syntax_errors(&parsed) {
-                    parsed.clone_from(&next.found);
-                }
                 state = next;
             }
             None => match batch.into_iter().next() {
@@ -99,7 +109,7 @@ fn passes(
             },
         }
     }
-    (state, parsed)
+    state
 }
 
 /// Returns the spans of the texts that fixes insert, in the text after them.
@@ -119,11 +129,19 @@ fn inserted<'f>(fixes: impl Iterator<Item = &'f Fix>) -> Vec<Span> {
     spans
 }
 
-/// Returns whether an inserted text is the place of an error. A text that did not parse could not have it before.
-fn fails_in(inserted: &[Span], before: &[Diagnostic], after: &[Diagnostic]) -> bool {
-    let is_known = |d: &Diagnostic| errors(before).any(|known| known.code == d.code && known.message == d.message);
-    let mut fails = errors(after).filter(|d| !is_known(d)).filter_map(|d| d.labels.first());
-    fails.any(|label| inserted.iter().any(|at| at.start <= label.span.start && label.span.end <= at.end))
+/// Returns the new errors whose place is an inserted text. A text that did not parse could not have them before.
+fn failing<'d>(
+    inserted: &'d [Span],
+    before: &'d [Diagnostic],
+    after: &'d [Diagnostic],
+) -> impl Iterator<Item = &'d Diagnostic> {
+    let is_known = |d: &Diagnostic| errors(before).any(|known| is_same(known, d));
+    let is_in = |label: Span| inserted.iter().any(|at| at.start <= label.start && label.end <= at.end);
+    errors(after).filter(move |d| !is_known(d) && d.labels.first().is_some_and(|label| is_in(label.span)))
+}
+
+fn is_same(a: &Diagnostic, b: &Diagnostic) -> bool {
+    a.code == b.code && a.message == b.message
 }
 
 /// The fixes of the next pass: those of syntax errors first, since everything else depends on them, then those of other errors,
