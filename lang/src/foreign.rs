@@ -59,7 +59,9 @@ pub(crate) fn global(name: &str) -> Option<Instead> {
         "pass" => advice("leave the body empty: `{ }`"),
         "format" | "sprintf" => advice("write `\"… ${value} …\"`; `round(x, 2)` limits the digits of a number"),
         "today" | "date" | "datetime" => advice("use `timestamp()`, or `now_ms()` for milliseconds"),
-        "now" | "currentTimeMillis" | "time" => by("now_ms", "use `now_ms()`, which returns milliseconds, or `timestamp()`"),
+        "now" | "currentTimeMillis" | "time" => {
+            by("now_ms", "use `now_ms()`, which returns milliseconds, or `timestamp()`")
+        }
         "exists" | "is_file" | "isfile" | "path_exists" => by("file_exists", "use `file_exists(path)`"),
         "regex_test" | "regex_is_match" | "re_match" => by("regex_match", "use `regex_match(pattern, text)`"),
         "regex_find" | "regex_search" | "regex_find_all" => {

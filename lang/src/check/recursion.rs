@@ -27,7 +27,7 @@ impl<'c> Recursion<'c> {
         match &item.kind {
             ItemKind::Fn(decl) => {
                 if let Some(id) = self.names.made(decl.name.id) {
-                    self.function(decl, Callee::Binding(id));
+                    self.function(decl, OwnCall::Binding(id));
                 }
             }
             ItemKind::Impl { methods, .. } => {
@@ -35,7 +35,7 @@ impl<'c> Recursion<'c> {
                     if let ItemKind::Fn(decl) = &method.kind
                         && decl.takes_self()
                     {
-                        self.function(decl, Callee::Method(decl.name.text.as_str()));
+                        self.function(decl, OwnCall::Method(decl.name.text.as_str()));
                     }
                 }
             }
@@ -43,17 +43,17 @@ impl<'c> Recursion<'c> {
         }
     }
 
-    fn function(&mut self, decl: &FnDecl, callee: Callee<'_>) {
+    fn function(&mut self, decl: &FnDecl, callee: OwnCall<'_>) {
         // A call of a generator runs nothing of its body.
         if decl.generator || yields(&decl.body) {
             return;
         }
         let mut body = FunctionSteps { names: self.names, callee, called: false, tail: None };
         let always = match body.block(&decl.body, true) {
-            Step::Calls(at) => Some(at),
-            Step::Leaves | Step::Goes => None,
+            BodyStep::Calls(at) => Some(at),
+            BodyStep::Leaves | BodyStep::Goes => None,
         };
-        if let (Callee::Binding(id), Some(_)) = (callee, self.registry.find("", &decl.name.text)) {
+        if let (OwnCall::Binding(id), Some(_)) = (callee, self.registry.find("", &decl.name.text)) {
             let unchanged = || SameArguments::of(self.names, id, decl);
             if let Some(at) = always.or_else(unchanged) {
                 self.found.push(messages::calls_itself_not_builtin(self.source, &decl.name, at));
@@ -70,16 +70,16 @@ impl<'c> Recursion<'c> {
 
 /// The function whose calls are looked for.
 #[derive(Clone, Copy)]
-enum Callee<'n> {
+enum OwnCall<'n> {
     /// A function with a binding.
     Binding(BindingId),
     /// A method, called on `self`.
     Method(&'n str),
 }
 
-/// What certainly happens when a part of a function runs.
+/// Certain outcome of a part of a function that runs.
 #[derive(Clone, Copy)]
-enum Step {
+enum BodyStep {
     /// It calls the function, there.
     Calls(Span),
     /// It may leave the function first.
@@ -91,7 +91,7 @@ enum Step {
 /// The steps of a function in the order of their evaluation.
 struct FunctionSteps<'c> {
     names: &'c Resolution,
-    callee: Callee<'c>,
+    callee: OwnCall<'c>,
     /// Whether another function is called before.
     called: bool,
     /// The call of the function that is its last step.
@@ -99,122 +99,122 @@ struct FunctionSteps<'c> {
 }
 
 impl FunctionSteps<'_> {
-    fn block(&mut self, block: &Block, last: bool) -> Step {
+    fn block(&mut self, block: &Block, last: bool) -> BodyStep {
         for (i, stmt) in block.stmts.iter().enumerate() {
             match self.statement(stmt, last && i + 1 == block.stmts.len()) {
-                Step::Goes => {}
+                BodyStep::Goes => {}
                 step => return step,
             }
         }
-        Step::Goes
+        BodyStep::Goes
     }
 
-    fn statement(&mut self, stmt: &Stmt, last: bool) -> Step {
+    fn statement(&mut self, stmt: &Stmt, last: bool) -> BodyStep {
         match &stmt.kind {
-            StmtKind::Let { value, .. } => value.as_ref().map_or(Step::Goes, |value| self.expr(value, false)),
+            StmtKind::Let { value, .. } => value.as_ref().map_or(BodyStep::Goes, |value| self.expr(value, false)),
             StmtKind::Assign { value, target, .. } => self.in_order([target, value]),
             StmtKind::Expr(e) => self.expr(e, last),
             StmtKind::For { iter, body, .. } => match self.expr(iter, false) {
-                Step::Goes => self.sometimes(body),
+                BodyStep::Goes => self.sometimes(body),
                 step => step,
             },
             StmtKind::While { cond, body } => match self.expr(cond, false) {
-                Step::Goes => self.sometimes(body),
+                BodyStep::Goes => self.sometimes(body),
                 step => step,
             },
             StmtKind::Guard { cond, .. } | StmtKind::Require { cond, .. } => match self.expr(cond, false) {
-                Step::Goes => Step::Leaves,
+                BodyStep::Goes => BodyStep::Leaves,
                 step => step,
             },
-            StmtKind::Defer(_) | StmtKind::Item(_) => Step::Goes,
-            StmtKind::Error => Step::Leaves,
+            StmtKind::Defer(_) | StmtKind::Item(_) => BodyStep::Goes,
+            StmtKind::Error => BodyStep::Leaves,
         }
     }
 
     /// A body that may not run.
-    fn sometimes(&mut self, body: &Block) -> Step {
+    fn sometimes(&mut self, body: &Block) -> BodyStep {
         match self.block(body, false) {
-            Step::Leaves => Step::Leaves,
-            Step::Calls(_) | Step::Goes => Step::Goes,
+            BodyStep::Leaves => BodyStep::Leaves,
+            BodyStep::Calls(_) | BodyStep::Goes => BodyStep::Goes,
         }
     }
 
-    fn in_order<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) -> Step {
+    fn in_order<'e>(&mut self, parts: impl IntoIterator<Item = &'e Expr>) -> BodyStep {
         for part in parts {
             match self.expr(part, false) {
-                Step::Goes => {}
+                BodyStep::Goes => {}
                 step => return step,
             }
         }
-        Step::Goes
+        BodyStep::Goes
     }
 
     /// Returns the step of one of several ways.
-    fn either(steps: &[Step]) -> Step {
+    fn either(steps: &[BodyStep]) -> BodyStep {
         let mut call = None;
         for step in steps {
             match step {
-                Step::Calls(at) => call = Some(call.unwrap_or(*at)),
-                Step::Leaves => return Step::Leaves,
-                Step::Goes => {}
+                BodyStep::Calls(at) => call = Some(call.unwrap_or(*at)),
+                BodyStep::Leaves => return BodyStep::Leaves,
+                BodyStep::Goes => {}
             }
         }
         match call {
-            Some(at) if steps.iter().all(|step| matches!(step, Step::Calls(_))) => Step::Calls(at),
-            _ => Step::Goes,
+            Some(at) if steps.iter().all(|step| matches!(step, BodyStep::Calls(_))) => BodyStep::Calls(at),
+            _ => BodyStep::Goes,
         }
     }
 
-    fn expr(&mut self, e: &Expr, last: bool) -> Step {
+    fn expr(&mut self, e: &Expr, last: bool) -> BodyStep {
         let first = match &e.kind {
-            ExprKind::Closure(_) | ExprKind::Spawn(_) => return Step::Goes,
+            ExprKind::Closure(_) | ExprKind::Spawn(_) => return BodyStep::Goes,
             ExprKind::Parallel { over, .. } => return self.expr(over, false),
             ExprKind::Call { callee, args } => return self.call(e, callee, args, last),
             ExprKind::If { cond, then, otherwise } => match self.expr(cond, false) {
-                Step::Goes => {
+                BodyStep::Goes => {
                     let then = self.block(then, last);
-                    let otherwise = otherwise.as_ref().map_or(Step::Goes, |otherwise| self.expr(otherwise, last));
+                    let otherwise = otherwise.as_ref().map_or(BodyStep::Goes, |otherwise| self.expr(otherwise, last));
                     return Self::either(&[then, otherwise]);
                 }
                 step => step,
             },
             ExprKind::Ternary(cond, a, b) => match self.expr(cond, false) {
-                Step::Goes => {
+                BodyStep::Goes => {
                     let steps = [self.expr(a, last), self.expr(b, last)];
                     return Self::either(&steps);
                 }
                 step => step,
             },
             ExprKind::Match { value, arms } => match self.expr(value, false) {
-                Step::Goes => {
-                    let steps: Vec<Step> = arms.iter().map(|arm| self.expr(&arm.body, last)).collect();
+                BodyStep::Goes => {
+                    let steps: Vec<BodyStep> = arms.iter().map(|arm| self.expr(&arm.body, last)).collect();
                     return Self::either(&steps);
                 }
                 step => step,
             },
             ExprKind::Logic(_, a, b) => match self.expr(a, false) {
-                Step::Goes => match self.expr(b, false) {
-                    Step::Leaves => Step::Leaves,
-                    Step::Calls(_) | Step::Goes => Step::Goes,
+                BodyStep::Goes => match self.expr(b, false) {
+                    BodyStep::Leaves => BodyStep::Leaves,
+                    BodyStep::Calls(_) | BodyStep::Goes => BodyStep::Goes,
                 },
                 step => step,
             },
             ExprKind::Block(block) | ExprKind::Mutex(block) => return self.block(block, last),
-            ExprKind::Return(value) => match value.as_ref().map_or(Step::Goes, |value| self.expr(value, true)) {
-                Step::Goes => Step::Leaves,
+            ExprKind::Return(value) => match value.as_ref().map_or(BodyStep::Goes, |value| self.expr(value, true)) {
+                BodyStep::Goes => BodyStep::Leaves,
                 step => step,
             },
             ExprKind::Throw(value) => match self.expr(value, false) {
-                Step::Goes => Step::Leaves,
+                BodyStep::Goes => BodyStep::Leaves,
                 step => step,
             },
             ExprKind::Break | ExprKind::Continue | ExprKind::Error | ExprKind::TooDeep | ExprKind::Select(_) => {
-                Step::Leaves
+                BodyStep::Leaves
             }
             // What they catch, repeat or end can end the recursion.
-            ExprKind::TryBlock(_) | ExprKind::Retry { .. } | ExprKind::Deadline { .. } => Step::Leaves,
+            ExprKind::TryBlock(_) | ExprKind::Retry { .. } | ExprKind::Deadline { .. } => BodyStep::Leaves,
             ExprKind::Try(value) | ExprKind::TryStar(value) => match self.expr(value, false) {
-                Step::Goes => Step::Leaves,
+                BodyStep::Goes => BodyStep::Leaves,
                 step => step,
             },
             // The rest of a chain after `?.` and `?[`, and a fallback, may not run.
@@ -222,9 +222,9 @@ impl FunctionSteps<'_> {
                 self.expr(object, false)
             }
             _ => {
-                let mut step = Step::Goes;
+                let mut step = BodyStep::Goes;
                 e.children(|part| {
-                    if matches!(step, Step::Goes) {
+                    if matches!(step, BodyStep::Goes) {
                         step = self.expr(part, false);
                     }
                 });
@@ -234,38 +234,38 @@ impl FunctionSteps<'_> {
         first
     }
 
-    fn call(&mut self, e: &Expr, callee: &Expr, args: &[ListItem], last: bool) -> Step {
+    fn call(&mut self, e: &Expr, callee: &Expr, args: &[ListItem], last: bool) -> BodyStep {
         let receiver = match &callee.kind {
             ExprKind::Field { object, .. } => Some(&**object),
             ExprKind::Name(_) => None,
             _ => Some(callee),
         };
         match self.in_order(receiver.into_iter().chain(args.iter().map(|arg| &arg.value))) {
-            Step::Goes => {}
+            BodyStep::Goes => {}
             step => return step,
         }
         if calls(self.names, self.callee, callee) {
             if last {
                 self.tail = Some(e.span);
             }
-            return Step::Calls(e.span);
+            return BodyStep::Calls(e.span);
         }
         self.called = true;
         match &callee.kind {
             // These never return.
-            ExprKind::Name(name) if matches!(name.as_str(), "exit" | "unreachable") => Step::Leaves,
-            _ => Step::Goes,
+            ExprKind::Name(name) if matches!(name.as_str(), "exit" | "unreachable") => BodyStep::Leaves,
+            _ => BodyStep::Goes,
         }
     }
 }
 
 /// Returns whether a called expression is the function.
-fn calls(names: &Resolution, function: Callee<'_>, callee: &Expr) -> bool {
+fn calls(names: &Resolution, function: OwnCall<'_>, callee: &Expr) -> bool {
     match (function, &callee.kind) {
-        (Callee::Binding(id), ExprKind::Name(_)) => {
+        (OwnCall::Binding(id), ExprKind::Name(_)) => {
             matches!(names.used(callee.id), Some(Target::Binding(used)) if used == id)
         }
-        (Callee::Method(method), ExprKind::Field { object, name, .. }) => {
+        (OwnCall::Method(method), ExprKind::Field { object, name, .. }) => {
             name.text == method && matches!(&object.kind, ExprKind::Name(object) if object == "self")
         }
         _ => false,
@@ -295,11 +295,11 @@ impl<'c> SameArguments<'c> {
 impl<'a> Visit<'a> for SameArguments<'_> {
     fn expr(&mut self, e: &'a Expr) {
         if let ExprKind::Call { callee, args } = &e.kind
-            && calls(self.names, Callee::Binding(self.function), callee)
+            && calls(self.names, OwnCall::Binding(self.function), callee)
             && args.len() == self.params.len()
-            && args.iter().zip(&self.params).all(|(arg, param)| {
-                matches!(self.names.used(arg.value.id), Some(Target::Binding(used)) if used == *param)
-            })
+            && args.iter().zip(&self.params).all(
+                |(arg, param)| matches!(self.names.used(arg.value.id), Some(Target::Binding(used)) if used == *param),
+            )
         {
             self.found = self.found.or(Some(e.span));
         }

@@ -134,8 +134,11 @@ pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagn
     let text = source.slice(at);
     match why {
         BadEscape::Unknown => {
-            let d = Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
-                .label(source, at, "not an escape");
+            let d = Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`")).label(
+                source,
+                at,
+                "not an escape",
+            );
             if text == "\\(" {
                 return d.help("interpolate a value with `${…}`").unsafe_fix(at, "\\\\(");
             }

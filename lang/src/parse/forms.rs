@@ -158,13 +158,7 @@ fn bound_first(scene: &Scene<'_, '_>, word: &str, at: Span) -> Option<Vec<Edit>>
 }
 
 /// `0..<10`, `1...3`, `1..=3`, `1..3`
-fn range(
-    scene: &Scene<'_, '_>,
-    found: Token<'_>,
-    before: Token<'_>,
-    before_at: Span,
-    at: Span,
-) -> Option<Diagnostic> {
+fn range(scene: &Scene<'_, '_>, found: Token<'_>, before: Token<'_>, before_at: Span, at: Span) -> Option<Diagnostic> {
     let (start, from) = match found {
         // A spread begins an element.
         Token::Ellipsis if before.ends_operand() => (at, scene.at + 1),
@@ -259,11 +253,7 @@ fn body_of_other_word(scene: &Scene<'_, '_>, before: Token<'_>, before_at: Span)
             let d = foreign_form(scene, "unknown statement `repeat`", word_at, "not part of the syntax")
                 .help("write `for i in 0 to 3 exclusive { … }` to repeat a body");
             let is_plain = !times.is_empty() && times.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            Some(if is_plain {
-                d.fix(word_at.to(before_at), format!("for _ in 0 to {times} exclusive"))
-            } else {
-                d
-            })
+            Some(if is_plain { d.fix(word_at.to(before_at), format!("for _ in 0 to {times} exclusive")) } else { d })
         }
         _ if begins && !is_method => Some(unknown().help(foreign::keyword(word)?.help)),
         // In a list of arguments, what follows the name of a method can only be its argument.

@@ -83,8 +83,14 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
                 scene.tokens.get(open.0 + 1..open.0 + 3),
                 Some([(Token::Ident(_) | Token::Underscore, _), (Token::Kw(Kw::In), _)])
             );
-            let edits = scene.before(1).filter(|_| binds_one).map(|(_, close)| vec![Edit::new(open.1, ""), Edit::new(close, "")]);
-            Some(d.fix_by_some(Applicability::Safe, edits).help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
+            let edits = scene
+                .before(1)
+                .filter(|_| binds_one)
+                .map(|(_, close)| vec![Edit::new(open.1, ""), Edit::new(close, "")]);
+            Some(
+                d.fix_by_some(Applicability::Safe, edits)
+                    .help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"),
+            )
         }
         Token::Ident(_) if wants.has(TokenClass::RParen) && catches(scene) => {
             let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "unexpected");

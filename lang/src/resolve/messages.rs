@@ -191,7 +191,8 @@ pub(super) fn lost_update(
         TaskForm::Spawn => ("`spawn`", format!("return the value from the task: `{name} = await(spawn {{ … }})`")),
         TaskForm::Parallel => (
             "`parallel`",
-            "return a value from each task, and combine the list: `let results = parallel each xs { x -> … }`".to_owned(),
+            "return a value from each task, and combine the list: `let results = parallel each xs { x -> … }`"
+                .to_owned(),
         ),
     };
     let message = format!("assignment to `{name}` is lost: {task} works on a copy");

@@ -86,7 +86,7 @@ pub enum RunCode {
         title: "calls nested too deeply",
         meaning: "The limit on the call depth was exceeded, usually by infinite recursion. A function whose last step \
                   is to call itself uses no additional stack.",
-        fails: "fn down(n) { return 1 + down(n + 1) }\ndown(0)\n",
+        fails: "fn down(n) { return n < 0 ? n : 1 + down(n + 1) }\ndown(0)\n",
         mended: "fn down(n) { return n > 10 ? n : 1 + down(n + 1) }\nprintln(down(0))\n",
     },
     /// Fuel limit reached.

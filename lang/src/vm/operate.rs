@@ -145,8 +145,7 @@ pub(crate) fn power(x: i64, y: i64) -> Result<Value, Box<Raise>> {
 
 /// Returns the error for a calculation, such as "`9 * x`" or "the sum", whose result is not an int of 64 bits.
 pub(crate) fn overflow(calculation: impl std::fmt::Display) -> Box<Raise> {
-    Raise::error(RunCode::Overflow, format!("integer overflow: {calculation} exceeds 64 bits"))
-        .help(advice::USE_FLOATS)
+    Raise::error(RunCode::Overflow, format!("integer overflow: {calculation} exceeds 64 bits")).help(advice::USE_FLOATS)
 }
 
 /// Returns `None` for a power that is too large.

@@ -11,7 +11,6 @@ use crate::declaration::{Builtin, placeholder_of};
 use crate::diagnostic::fix::{Applicability, Edit, added_element, braces_of, rename_key};
 use crate::diagnostic::{Diagnostic, Severity, nearest, spelled_alike};
 use crate::source::Span;
-use crate::value::Tag;
 
 impl Checker<'_> {
     pub(super) fn mismatch(&mut self, at: Span, found: &Type, wanted: &Type, why: DemandOrigin) {
@@ -260,8 +259,11 @@ impl Checker<'_> {
     pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name, called: bool) {
         let described = holder.described_value();
         if *holder == Type::Nil {
-            let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
-                .label(self.source, at, "this is nil");
+            let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text)).label(
+                self.source,
+                at,
+                "this is nil",
+            );
             let d = self.with_uncalled(d, at).help(advice::member_of_nil(&name.text, called));
             return self.raises(d);
         }
@@ -278,8 +280,7 @@ impl Checker<'_> {
             if let Some(near) = self.near_member(holder, &name.text) {
                 // A method that is nearly called so can do something else.
                 let is_field = !called && !self.is_method_of(holder, &near);
-                let applicability =
-                    if is_field { Applicability::of_name(&name.text) } else { Applicability::Unsafe };
+                let applicability = if is_field { Applicability::of_name(&name.text) } else { Applicability::Unsafe };
                 d = d.did_you_mean(name.span, &near, applicability);
             }
             if self.world.registry.find("", &name.text).is_some_and(|row| row.arity.takes_any()) {
@@ -416,7 +417,7 @@ impl Checker<'_> {
 
     /// Adds the help for nil that was read as a method of a dict, if it is one.
     fn with_uncalled(&self, d: Diagnostic, at: Span) -> Diagnostic {
-        let is_method = |name: &str| self.world.registry.find(Tag::Dict.module(), name).is_some();
+        let is_method = |name: &str| self.is_method_of(&Type::dict(Type::Any), name);
         match advice::uncalled_in(self.source.slice(at), is_method) {
             Some(help) => d.help(help).fix_by(Applicability::Unsafe, vec![Edit::insert(at.end, "()")]),
             None => d,
