@@ -29,6 +29,9 @@ pub(crate) enum Subject {
 /// Help for strings that are joined with another value by `+`.
 pub(crate) const CONVERT: &str = "convert the value with `\"…${value}\"` or `to_string(value)`";
 
+/// Help for a result that exceeds an int.
+pub(crate) const USE_FLOATS: &str = "calculate with floats: `to_float(x)` converts an operand";
+
 /// Help for `?` and `try*` on a value that is not a Result.
 pub(crate) const RESULTS: &str = "`Ok(v)`, `Err(e)` and `try { … }` return a Result";
 
@@ -106,6 +109,21 @@ pub(crate) fn uncalled(name: &str) -> String {
     format!("call the method: `.{name}()`")
 }
 
+/// Returns the help for nil that was read as a member of a dict, if the member is a method: `d.keys`. `text` is what was
+/// written.
+pub(crate) fn uncalled_in(text: &str, is_method: impl FnOnce(&str) -> bool) -> Option<String> {
+    let (object, name) = text.rsplit_once('.')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_read = !object.is_empty() && !name.is_empty() && name.chars().all(is_name);
+    (is_read && is_method(name)).then(|| uncalled(name))
+}
+
+/// Returns the help for a compound assignment to a key that is missing: `path` is the key with what is before it, `neutral` what
+/// the operator does nothing with.
+pub(crate) fn missing_key(path: &str, op: BinaryOp, neutral: &str, value: &str) -> String {
+    format!("write `{path} = ({path} ?? {neutral}) {} {value}` to begin with `{neutral}`", op.symbol())
+}
+
 /// Returns the help for a misspelt name.
 pub(crate) fn meant(near: &str) -> String {
     format!("did you mean `{near}`?")
@@ -164,6 +182,16 @@ mod tests {
         assert_eq!(near_member("len", &["count", "lend"]), Some("count"));
         assert_eq!(near_member("coutn", &["count", "lend"]), Some("count"));
         assert_eq!(near_member("xylophone", &["count"]), None);
+    }
+
+    #[test]
+    fn a_method_that_is_read_from_a_dict_is_to_be_called() {
+        let help = |text: &str| uncalled_in(text, |name| name == "keys");
+        assert_eq!(help("d.keys").as_deref(), Some("call the method: `.keys()`"));
+        assert_eq!(help("f(x).keys").as_deref(), Some("call the method: `.keys()`"));
+        assert_eq!(help("d.keys()"), None);
+        assert_eq!(help("d.name"), None);
+        assert_eq!(help("keys"), None);
     }
 
     #[test]

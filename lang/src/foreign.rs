@@ -57,6 +57,31 @@ pub(crate) fn global(name: &str) -> Option<Instead> {
         }
         "Promise" | "asyncio" => advice("use `spawn { … }` and `await(task)`, or `parallel each xs { x -> … }`"),
         "pass" => advice("leave the body empty: `{ }`"),
+        "format" | "sprintf" => advice("write `\"… ${value} …\"`; `round(x, 2)` limits the digits of a number"),
+        "today" | "date" | "datetime" => advice("use `timestamp()`, or `now_ms()` for milliseconds"),
+        "now" | "currentTimeMillis" | "time" => {
+            by("now_ms", "use `now_ms()`, which returns milliseconds, or `timestamp()`")
+        }
+        "exists" | "is_file" | "isfile" | "path_exists" => by("file_exists", "use `file_exists(path)`"),
+        "regex_test" | "regex_is_match" | "re_match" => by("regex_match", "use `regex_match(pattern, text)`"),
+        "regex_find" | "regex_search" | "regex_find_all" => {
+            advice("use `regex_captures(pattern, text)`, a list of the matches")
+        }
+        "csv_parse" | "parse_csv" | "csv" => {
+            advice("split the lines: `text.lines().map({ line -> line.split(\",\") })`")
+        }
+        "drop" => advice("use `xs.skip(n)`; a value that nothing refers to is freed"),
+        "take" => advice("use `xs.take(n)`"),
+        "first" => advice("use `xs.first`"),
+        "last" => advice("use `xs.last`"),
+        "append" | "push" => advice("use `xs = xs.push(value)`, or `xs += [value]`"),
+        "listOf" | "mutableListOf" | "arrayOf" | "emptyList" => advice("write a list as `[1, 2]`"),
+        "mapOf" | "mutableMapOf" | "hashMapOf" | "emptyMap" => advice("write a dict as `{key: value}`"),
+        "setOf" | "mutableSetOf" => by("set", "use `set(…)`"),
+        "readLine" | "readln" => by("read_line", "use `read_line()`"),
+        "fatalError" | "preconditionFailure" | "TODO" => advice("throw a value: `throw \"text\"`"),
+        "precondition" => advice("write `require condition, \"message\"`"),
+        "check" => advice("write `require condition, \"message\"`, or `assert(condition)`"),
         _ => None,
     }
 }
@@ -211,6 +236,19 @@ pub(crate) fn methods(name: &str) -> &'static [&'static str] {
         "tail" => &["last"],
         "items" => &["entries"],
         "update" | "extend" => &["merge", "concat"],
+        "drop" | "dropFirst" | "drop_first" => &["skip"],
+        "prefix" => &["take"],
+        "flatMap" => &["flat_map"],
+        "mapNotNull" | "compactMap" | "filterNotNull" => &["compact"],
+        "takeWhile" => &["take_while"],
+        "dropWhile" | "skipWhile" => &["skip_while"],
+        "joinToString" | "joined" => &["join"],
+        "groupBy" | "grouping" => &["group_by"],
+        "sortedBy" | "sortBy" => &["sort_by"],
+        "sorted" => &["sort"],
+        "reversed" => &["reverse"],
+        "distinct" | "uniqued" | "uniq" => &["unique"],
+        "test" | "is_match" => &["matches"],
         _ => &[],
     }
 }

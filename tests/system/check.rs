@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 use stdlib::{Engine, Files, RunOptions, read_source};
 
-const MISSPELT: &str = "let total = 3\nprintln(totl)\n";
-const FIXED: &str = "let total = 3\nprintln(total)\n";
+const MISSPELT: &str = "let total = 3\nprintln(null)\n";
+const FIXED: &str = "let total = 3\nprintln(nil)\n";
 
 /// A folder with a script that can be fixed, one that cannot, one that is right, and one that `.gitignore` excludes.
 fn project(name: &str) -> std::path::PathBuf {
@@ -39,7 +39,7 @@ fn a_short_line_for_each_diagnostic() {
     assert_eq!((code, err.as_str()), (Some(1), ""));
     assert_eq!(
         out,
-        "src/a.harn:2:9: error[HARN-NAM-001]: unknown name `totl`\n\
+        "src/a.harn:2:9: error[HARN-NAM-001]: unknown name `null`\n\
          src/inner/b.harn:1:9: error[HARN-NAM-001]: unknown name `unknown_name`\n"
     );
 }
@@ -67,7 +67,7 @@ fn fixes_are_written_where_they_belong_and_the_rest_is_reported() {
     let (code, out, err) = check(&folder, &["src", "--fix"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
     assert!(err.starts_with("fixed 1 problem in 1 file\n"), "{err}");
-    assert!(err.contains("unknown_name") && !err.contains("totl"), "{err}");
+    assert!(err.contains("unknown_name") && !err.contains("null"), "{err}");
     assert_eq!(fs::read_to_string(&script).unwrap(), FIXED);
     assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
     assert_eq!(fs::read_to_string(folder.join("src/inner/b.harn")).unwrap(), "println(unknown_name)\n");
@@ -78,16 +78,16 @@ fn fixes_are_written_where_they_belong_and_the_rest_is_reported() {
 #[test]
 fn an_imported_file_is_fixed_only_if_it_is_named() {
     let folder = scratch("check-fix-import");
-    let module = "pub fn area(side) {\n  let factor = 1\n  return side * side * facter\n}\n";
+    let module = "pub fn area(side) {\n  if side == null { return 0 }\n  return side * side\n}\n";
     fs::write(folder.join("shapes.harn"), module).unwrap();
     fs::write(folder.join("main.harn"), "import {area} from \"shapes\"\nprintln(area(2))\n").unwrap();
     let (code, _, err) = check(&folder, &["main.harn", "--fix"]);
     assert_eq!(code, Some(1));
-    assert!(err.contains("facter"), "{err}");
+    assert!(err.contains("null"), "{err}");
     assert_eq!(fs::read_to_string(folder.join("shapes.harn")).unwrap(), module);
     let (code, _, err) = check(&folder, &["main.harn", "shapes.harn", "--fix"]);
     assert_eq!((code, err.as_str()), (Some(0), "fixed 1 problem in 1 file\n"));
-    assert_eq!(fs::read_to_string(folder.join("shapes.harn")).unwrap(), module.replace("facter", "factor"));
+    assert_eq!(fs::read_to_string(folder.join("shapes.harn")).unwrap(), module.replace("null", "nil"));
 }
 
 #[test]
@@ -95,10 +95,7 @@ fn a_difference_changes_nothing() {
     let folder = project("check-diff");
     let (code, out, err) = check(&folder, &["src/a.harn", "--fix", "--diff"]);
     assert_eq!((code, err.as_str()), (Some(1), "would fix 1 problem in 1 file\n"));
-    assert_eq!(
-        out,
-        "--- src/a.harn\n+++ src/a.harn\n@@ -1,2 +1,2 @@\n let total = 3\n-println(totl)\n+println(total)\n"
-    );
+    assert_eq!(out, "--- src/a.harn\n+++ src/a.harn\n@@ -1,2 +1,2 @@\n let total = 3\n-println(null)\n+println(nil)\n");
     assert_eq!(fs::read_to_string(folder.join("src/a.harn")).unwrap(), MISSPELT);
     assert_eq!(check(&folder, &["src/a.harn", "--diff"]).0, Some(2), "--diff needs --fix");
 }

@@ -5,7 +5,7 @@ use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::meter::copied;
 use crate::value::{Dict, Set, Str, Value, display, equal};
-use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
+use crate::vm::{Cx, Meter, Raise, RunCode, Stopped, overflow};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -224,7 +224,7 @@ fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 
 fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Value::Range(range) = &args[0] {
-        return Ok(range.sum());
+        return range.sum().map(Value::Int).ok_or_else(|| overflow("the sum"));
     }
     let mut total = Value::Int(0);
     for (i, item) in (0..).zip(items(cx, args, 0)?.iter()) {
@@ -236,7 +236,7 @@ fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 /// A sum with the element at `index` added.
 pub(super) fn plus(total: &Value, item: &Value, index: i64) -> Result<Value, Box<Raise>> {
     if let (Value::Int(a), Value::Int(b)) = (total, item) {
-        return Ok(a.checked_add(*b).map_or(Value::Float(*a as f64 + *b as f64), Value::Int));
+        return a.checked_add(*b).map(Value::Int).ok_or_else(|| overflow("the sum"));
     }
     if let (Some(a), Some(b)) = (total.as_number(), item.as_number()) {
         return Ok(Value::Float(a + b));

@@ -3,7 +3,7 @@
 use super::ordering::{extreme, extreme_of_range};
 use super::{args, items};
 use crate::value::Value;
-use crate::vm::{Cx, Raise, RunCode};
+use crate::vm::{Cx, Raise, RunCode, overflow, power};
 use std::cmp::Ordering;
 
 crate::builtins! { "" =>
@@ -21,7 +21,7 @@ crate::builtins! { "" =>
     plain "round(x: int | float, digits: int = nil) -> int | float" round;
     /// The square root.
     plain "sqrt(x: int | float) -> float" sqrt;
-    /// `base ** exponent`.
+    /// Returns `base ** exponent`: an int for two ints, unless the exponent is negative.
     plain "pow(base: int | float, exponent: int | float) -> int | float" pow;
     /// e to the power of the number.
     plain "exp(x: int | float) -> float" exp;
@@ -47,7 +47,7 @@ crate::builtins! { "" =>
 
 pub(super) fn abs(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Value::Int(i) = &args[0] {
-        return Ok(i.checked_abs().map_or(Value::Float(-(*i as f64)), Value::Int));
+        return i.checked_abs().map(Value::Int).ok_or_else(|| overflow(format_args!("`abs({i})`")));
     }
     args::number(args, 0).map(|x| Value::Float(x.abs()))
 }
@@ -105,13 +105,10 @@ pub(super) fn round(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
 }
 
 fn pow(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let (base, exponent) = (args::number(args, 0)?, args::number(args, 1)?);
-    if let (Value::Int(b), Value::Int(e)) = (&args[0], &args[1])
-        && let Ok(e) = u32::try_from(*e)
-        && let Some(exact) = b.checked_pow(e)
-    {
-        return Ok(Value::Int(exact));
+    if let (Value::Int(base), Value::Int(exponent)) = (&args[0], &args[1]) {
+        return power(*base, *exponent);
     }
+    let (base, exponent) = (args::number(args, 0)?, args::number(args, 1)?);
     Ok(Value::Float(base.powf(exponent)))
 }
 

@@ -217,6 +217,31 @@ pub enum CheckCode {
         fails: "let worker = hub.local().register({name: \"worker\"})\nfor task in worker.tasks({idle_ms: 10}) {\n  task.reject(\"CAPACITY_EXCEEDED\")\n}\n",
         mended: "let worker = hub.local().register({name: \"worker\"})\nfor job in worker.tasks({idle_ms: 10}) {\n  job.reject(\"CAPACITY_EXCEEDED\")\n}\n",
     },
+    /// Function that always calls itself.
+    Recursion = "HARN-CHK-006", Warning {
+        title: "function that always calls itself",
+        meaning: "Every way through the body calls the function again, so it never returns. Return a value without the call in one \
+                  case. For an endless loop, write `while true`.",
+        fails: "fn depth(tree) {\n  return 1 + depth(tree.left)\n}\nprintln(depth)\n",
+        mended: "fn depth(tree) {\n  if tree == nil { return 0 }\n  return 1 + depth(tree.left)\n}\nprintln(depth({left: nil}))\n",
+    },
+    /// Function that hides the builtin it calls.
+    HiddenBuiltin = "HARN-CHK-007", Warning {
+        title: "function that hides the builtin it calls",
+        meaning: "Inside of a function, its name is the function itself, so a call of the builtin that has the same name is a call \
+                  of the function. Rename the function, or import the builtin with another name: `std/builtins` has \
+                  all of them. In a `tool`, its name is the builtin.",
+        fails: "fn len(xs) {\n  return len(xs)\n}\nprintln(len)\n",
+        mended: "import {len as builtin_len} from \"std/builtins\"\nfn len(xs) {\n  return builtin_len(xs)\n}\nprintln(len([1]))\n",
+    },
+    /// Tool without a description.
+    Undescribed = "HARN-CHK-008", Warning {
+        title: "tool without a description",
+        meaning: "A model chooses a tool by its description. Begin the body with `description \"…\"`, or write a `///` comment \
+                  before the tool.",
+        fails: "tool add(a: int, b: int) -> int {\n  a + b\n}\nprintln(add.name)\n",
+        mended: "tool add(a: int, b: int) -> int {\n  description \"Add two integers\"\n  a + b\n}\nprintln(add.name)\n",
+    },
     /// Construct not supported here.
     Nonsense = "HARN-CMP-003", Error {
         title: "construct not supported here",

@@ -515,3 +515,28 @@ pub(super) fn deprecated_argument(source: &SourceRef, wrong: Span) -> Diagnostic
         .label(source, wrong, "not a single string")
         .help("say what to use instead: `@deprecated(\"use …\")`")
 }
+
+pub(super) fn undescribed_tool(source: &SourceRef, name: &Name) -> Diagnostic {
+    Diagnostic::new(CheckCode::Undescribed, format!("tool `{}` has no description", name.text))
+        .label(source, name.span, "a model cannot know when to call it")
+        .help("begin the body with `description \"…\"`, or write a `///` comment before the tool")
+}
+
+pub(super) fn always_calls_itself(source: &SourceRef, name: &Name, at: Span) -> Diagnostic {
+    Diagnostic::new(CheckCode::Recursion, format!("`{}` always calls itself", name.text))
+        .label(source, name.span, "never returns")
+        .label(source, at, "calls itself here")
+        .help("return a value without the call in one case; write `while true { … }` for an endless loop")
+}
+
+pub(super) fn calls_itself_not_builtin(source: &SourceRef, name: &Name, at: Span) -> Diagnostic {
+    let message = format!("`{}` calls itself, not the builtin of that name", name.text);
+    let help = format!(
+        "rename the function, or import the builtin with another name: `import {{{0} as builtin_{0}}} from \"std/builtins\"`",
+        name.text
+    );
+    Diagnostic::new(CheckCode::HiddenBuiltin, message)
+        .label(source, name.span, "hides the builtin")
+        .label(source, at, "calls itself here")
+        .help(help)
+}

@@ -6,6 +6,8 @@
 //! - `attributes`; `interfaces`: `impl Interface for Type`.
 //! - `matches`: `match` and alternatives; `cover`: which values patterns cover.
 //! - `keys`: fixes that rename a key to one that is there.
+//! - `recursion`: functions that always call themselves, and those that hide the builtin they call.
+//! - `tools`: tools without a description.
 //! - `hidden`: characters that change the order of the text on the screen.
 //! - [`ExportedTypes`], [`ImportedTypes`]: the types of what is in other files.
 //! - [`TypeTable`]: the types of a file, for tools that answer questions about a position.
@@ -26,7 +28,9 @@ mod keys;
 mod matches;
 mod members;
 mod messages;
+mod recursion;
 mod table;
+mod tools;
 mod types;
 pub mod view;
 
@@ -49,6 +53,8 @@ use interfaces::Interfaces;
 use items::Declared;
 use matches::Matches;
 use members::Members;
+use recursion::Recursion;
+use tools::Tools;
 
 /// Returns the type of the last expression of a resolved module, as a script would write it.
 #[must_use]
@@ -109,10 +115,13 @@ pub fn check(
         interfaces: Interfaces::new(source, names),
         attributes: Attributes::new(source),
         calls: Calls::new(names),
+        recursion: Recursion::new(source, names, registry),
+        tools: Tools::new(source),
     };
     walk_module(&mut passes, module);
-    let Passes { members, matches, interfaces, attributes, calls } = passes;
+    let Passes { members, matches, interfaces, attributes, calls, recursion, tools } = passes;
     found.extend([members.found, matches.found, interfaces.found, attributes.found].into_iter().flatten());
+    found.extend([recursion.found, tools.found].into_iter().flatten());
     let before = found.len();
     let inferred = infer::infer(source, module, Declared::new(names, registry, imported), keep, found);
     once(found, before);
@@ -129,6 +138,8 @@ struct Passes<'a> {
     interfaces: Interfaces<'a>,
     attributes: Attributes<'a>,
     calls: Calls<'a>,
+    recursion: Recursion<'a>,
+    tools: Tools<'a>,
 }
 
 impl<'a> Visit<'a> for Passes<'a> {
@@ -140,6 +151,8 @@ impl<'a> Visit<'a> for Passes<'a> {
     fn item(&mut self, item: &'a Item) {
         self.interfaces.item(item);
         self.attributes.item(item);
+        self.recursion.item(item);
+        self.tools.item(item);
         walk_item(self, item);
     }
 

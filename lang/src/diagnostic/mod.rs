@@ -231,20 +231,44 @@ pub fn nearest_of<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -
     nearest_in(written, &mut names.into_iter())
 }
 
-fn nearest_in<'a>(written: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
-    // More than a third of a word is another word.
-    let length = written.chars().count();
-    let limit = match length {
+/// Returns the most slips in a word of a length: more than a quarter of a word makes another word.
+const fn most_slips(length: usize) -> usize {
+    match length {
         0 | 1 => 0,
-        2..=5 => 1,
-        6..=8 => 2,
+        2..=6 => 1,
+        7..=9 => 2,
         _ => 3,
-    };
+    }
+}
+
+/// Returns whether each word of one name is a misspelling of the word at its place in the other: `csv_parse` does not mean
+/// `json_parse`. A short word that begins with another letter is another word, unless two letters are exchanged.
+fn same_words(written: &str, name: &str) -> bool {
+    let words = |name: &str| name.split('_').filter(|word| !word.is_empty()).count();
+    if words(written) != words(name) {
+        return true;
+    }
+    let parts = |name: &'_ str| name.split('_').filter(|word| !word.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let is_one = words(written) == 1;
+    parts(written).iter().zip(&parts(name)).all(|(a, b)| {
+        let (distance, length) = (strsim::damerau_levenshtein(a, b), a.chars().count());
+        let same_start = a.chars().next() == b.chars().next();
+        let is_short = length <= 3 && a.chars().count() == b.chars().count();
+        let exchanged = || a.chars().next() == b.chars().nth(1) && b.chars().next() == a.chars().nth(1);
+        // The other words make a guess about a long one surer.
+        let most = if !is_one && same_start && length >= 5 { most_slips(length).max(2) } else { most_slips(length) };
+        distance == 0 || distance <= most && (same_start || !is_short || exchanged())
+    })
+}
+
+fn nearest_in<'a>(written: &str, names: &mut dyn Iterator<Item = &'a str>) -> Option<(&'a str, Applicability)> {
+    let length = written.chars().count();
+    let limit = most_slips(length);
     let near = names
         // The distance is at least the difference of the lengths, and takes their product to compute.
         .filter(|name| name.chars().count().abs_diff(length) <= limit)
         .map(|name| (strsim::damerau_levenshtein(written, name), name))
-        .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count());
+        .filter(|(distance, name)| *distance <= limit && *distance < name.chars().count() && same_words(written, name));
     let mut best: Option<(usize, &str, Applicability)> = None;
     for (distance, name) in near {
         best = match best {

@@ -134,9 +134,15 @@ pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagn
     let text = source.slice(at);
     match why {
         BadEscape::Unknown => {
-            let d = Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`"))
-                .label(source, at, "not an escape")
-                .help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#);
+            let d = Diagnostic::new(LexCode::UnknownEscape, format!("unknown escape `{text}`")).label(
+                source,
+                at,
+                "not an escape",
+            );
+            if text == "\\(" {
+                return d.help("interpolate a value with `${…}`").unsafe_fix(at, "\\\\(");
+            }
+            let d = d.help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#);
             let (applicability, instead) = escape_instead(text);
             d.fix_by(applicability, vec![Edit::new(at, instead)])
         }

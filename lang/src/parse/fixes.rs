@@ -193,7 +193,7 @@ fn string_end(scene: &Scene<'_, '_>) -> Option<u32> {
 }
 
 /// Returns the end of the bracket that opens at an index.
-fn closer(scene: &Scene<'_, '_>, opener: usize) -> Option<Span> {
+pub(super) fn closer(scene: &Scene<'_, '_>, opener: usize) -> Option<Span> {
     let mut depth = 0usize;
     for (token, span) in scene.tokens.get(opener..)? {
         if token.opens() {

@@ -11,6 +11,7 @@ mod error;
 mod expr;
 mod failure;
 mod fixes;
+mod forms;
 mod input;
 mod item;
 mod literal;

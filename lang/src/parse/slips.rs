@@ -2,8 +2,8 @@
 
 use super::error::Scene;
 use super::failure::TokenClass;
-use super::{ParseCode, fixes};
-use crate::diagnostic::fix::Applicability;
+use super::{ParseCode, fixes, forms};
+use crate::diagnostic::fix::{Applicability, Edit};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::lex::token::{Kw, Token};
@@ -12,6 +12,9 @@ use crate::source::Span;
 /// A mistake with a message of its own.
 pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
     let found = scene.found()?;
+    if let Some(form) = forms::recognise(scene, at) {
+        return Some(form);
+    }
     let before = scene.before(1).map(|(t, _)| t);
     let wants = scene.wants;
     let head = wants.has(TokenClass::Body) || wants.has(TokenClass::Else);
@@ -30,10 +33,9 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
             let d = Diagnostic::new(ParseCode::TrailingClosure, "closure after a call")
                 .label(scene.source, at, "unexpected")
                 .help("pass the closure between the parentheses, `f(xs, { x -> … })`");
-            Some(match fixes::closure_into_call(scene) {
-                Some(edits) => d.fix_by(Applicability::Safe, edits),
-                None => d,
-            })
+            // Another body is not a closure, so that it would not be one between the parentheses.
+            let edits = if found == Token::LClosure { fixes::closure_into_call(scene) } else { None };
+            Some(d.fix_by_some(Applicability::Safe, edits))
         }
         Token::Colon if head && !wants.has(TokenClass::Separator) => Some(colon_for_body(scene, at)),
         Token::Assign | Token::Colon if names_argument(scene, before) => {
@@ -77,7 +79,18 @@ pub(super) fn recognise(scene: &Scene<'_, '_>, at: Span) -> Option<Diagnostic> {
         Token::LBody | Token::LClosure if wants.has(TokenClass::In) && before == Some(Token::RParen) => {
             let open = scene.partner_before(1)?;
             let d = foreign_syntax(scene, "unsupported form of `for`", open.1, "unexpected");
-            Some(d.help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"))
+            let binds_one = matches!(
+                scene.tokens.get(open.0 + 1..open.0 + 3),
+                Some([(Token::Ident(_) | Token::Underscore, _), (Token::Kw(Kw::In), _)])
+            );
+            let edits = scene
+                .before(1)
+                .filter(|_| binds_one)
+                .map(|(_, close)| vec![Edit::new(open.1, ""), Edit::new(close, "")]);
+            Some(
+                d.fix_by_some(Applicability::Safe, edits)
+                    .help("write `for x in xs { … }`, or `for i in range(3) { … }` to count"),
+            )
         }
         Token::Ident(_) if wants.has(TokenClass::RParen) && catches(scene) => {
             let d = foreign_syntax(scene, "expected a name, then `:` and a type", at, "unexpected");

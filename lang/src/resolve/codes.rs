@@ -107,6 +107,14 @@ pub enum ResolveCode {
         fails: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn great() { println(\"hi\") }\n}\n",
         mended: "pipeline base() {\n  fn greet() { println(\"hello\") }\n  greet()\n}\npipeline default() extends base {\n  override fn greet() { println(\"hi\") }\n}\n",
     },
+    /// Assignment that is lost when the task ends.
+    LostUpdate = "HARN-NAM-015", Warning {
+        title: "assignment that is lost when the task ends",
+        meaning: "The body of `parallel` or `spawn` is a task with copies of the variables around it. An assignment changes the copy, \
+                  which nothing reads after the task. Let the task return its result, or share a value with `atomic`.",
+        fails: "var total = 0\nparallel each [1, 2] { x -> total += x }\nprintln(total)\n",
+        mended: "let results = parallel each [1, 2] { x -> x * 10 }\nprintln(results.sum())\n",
+    },
     /// Unknown type.
     NoType = "HARN-TYP-026", Error {
         title: "unknown type",

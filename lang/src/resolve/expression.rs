@@ -2,7 +2,7 @@
 
 use super::BindingKind;
 use super::messages;
-use super::resolver::Resolver;
+use super::resolver::{Resolver, TaskForm};
 use super::scope::{Binding, Target};
 use super::yields::BodyOf;
 use crate::ast::*;
@@ -74,9 +74,11 @@ impl Resolver<'_> {
             }
             ExprKind::Match { value, arms } => self.arms(value, arms),
             ExprKind::Block(b) | ExprKind::Mutex(b) => self.block(b),
-            ExprKind::Spawn(b) => self.in_function(None, |resolver| {
-                resolver.begin_body(BodyOf::Task, b);
-                resolver.block(b);
+            ExprKind::Spawn(b) => self.in_task(TaskForm::Spawn, |resolver| {
+                resolver.in_function(None, |resolver| {
+                    resolver.begin_body(BodyOf::Task, b);
+                    resolver.block(b);
+                });
             }),
             ExprKind::Return(value) => self.exprs(value.iter().map(|e| &**e)),
             ExprKind::Retry { times: a, body } | ExprKind::Deadline { limit: a, body } => {
@@ -86,10 +88,17 @@ impl Resolver<'_> {
             ExprKind::Parallel { over, options, body, .. } => {
                 self.expr(over);
                 self.exprs(options.iter().map(|e| &**e));
-                self.closure(body, BodyOf::Task);
+                self.in_task(TaskForm::Parallel, |resolver| resolver.closure(body, BodyOf::Task));
             }
             ExprKind::Select(arms) => self.select(arms),
         }
+    }
+
+    /// Visits a body that has copies of the variables around it.
+    fn in_task(&mut self, form: TaskForm, body: impl FnOnce(&mut Self)) {
+        self.tasks.push((self.scopes.len(), form));
+        body(self);
+        self.tasks.pop();
     }
 
     /// The piped value is bound to `_` around the right side, closures in it included.

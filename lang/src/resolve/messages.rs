@@ -1,5 +1,6 @@
 //! The messages of the resolver.
 
+use super::resolver::TaskForm;
 use super::scope::Binding;
 use super::yields::BodyOf;
 use super::{BindingKind, ResolveCode};
@@ -7,7 +8,7 @@ use crate::ast::Name;
 use crate::declaration::{DefaultDecl, FieldDecl, Signature, Site, TypeDecl};
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::fix::{Applicability, Edit, removed_element, with_parameters};
-use crate::foreign::Instead;
+use crate::foreign::{self, Instead};
 use crate::module::{Exports, ModuleCode};
 use crate::source::{SourceRef, Span};
 
@@ -29,19 +30,21 @@ pub(super) fn describe(kind: BindingKind) -> &'static str {
 
 /// Adds the name that was probably meant, and the fix.
 pub(super) fn did_you_mean(d: Diagnostic, written: &Name, near: &str) -> Diagnostic {
-    d.did_you_mean(written.span, near, Applicability::of_name(&written.text))
+    d.did_you_mean(written.span, near, Applicability::Unsafe)
 }
 
 /// Does the same for a builtin of a namespace.
 pub(super) fn did_you_mean_in(d: Diagnostic, at: Span, namespace: &str, near: &str) -> Diagnostic {
-    d.help(format!("did you mean `{namespace}.{near}`?")).fix(at, near)
+    d.help(format!("did you mean `{namespace}.{near}`?")).unsafe_fix(at, near)
 }
 
 /// Adds what Harn writes instead of a foreign word.
 pub(super) fn with_instead(d: Diagnostic, span: Span, instead: Instead) -> Diagnostic {
     let d = d.help(instead.help);
     match instead.fix {
-        Some(text) => d.fix(span, text),
+        // A constant has one meaning; a function of another language can do something else for the same arguments.
+        Some(text @ ("nil" | "true" | "false" | "self")) => d.fix(span, text),
+        Some(text) => d.unsafe_fix(span, text),
         None => d,
     }
 }
@@ -174,6 +177,31 @@ pub(super) fn assigned_constant(source: &SourceRef, name: &str, span: Span, bind
     } else {
         d.label(source, first, "bound here").help(format!("copy it to a variable: `var my_{name} = {name}`"))
     }
+}
+
+/// An assignment in a task to a variable of the code around it, which is bound at `first`.
+pub(super) fn lost_update(
+    source: &SourceRef,
+    name: &str,
+    span: Span,
+    first: Option<Span>,
+    form: TaskForm,
+) -> Diagnostic {
+    let (task, help) = match form {
+        TaskForm::Spawn => ("`spawn`", format!("return the value from the task: `{name} = await(spawn {{ … }})`")),
+        TaskForm::Parallel => (
+            "`parallel`",
+            "return a value from each task, and combine the list: `let results = parallel each xs { x -> … }`"
+                .to_owned(),
+        ),
+    };
+    let message = format!("assignment to `{name}` is lost: {task} works on a copy");
+    let d = Diagnostic::new(ResolveCode::LostUpdate, message).label(source, span, "changes the copy of the task");
+    let d = match first {
+        Some(first) => d.label(source, first, "the variable keeps its value"),
+        None => d,
+    };
+    d.help(help).help("share a value that many tasks change with `atomic`")
 }
 
 // Namespaces
@@ -386,7 +414,10 @@ pub(super) fn not_a_type(source: &SourceRef, name: &Name, is: &str, wanted: &str
 pub(super) fn unknown_type(source: &SourceRef, name: &str, span: Span, near: Option<&str>) -> Diagnostic {
     let d = Diagnostic::new(ResolveCode::NoType, format!("unknown type `{name}`")).label(source, span, "not found");
     match near {
-        Some(near) => d.did_you_mean(span, near, Applicability::of_name(name)),
+        Some(near) => {
+            let is_translated = foreign::type_name(name) == Some(near);
+            d.did_you_mean(span, near, if is_translated { Applicability::Safe } else { Applicability::Unsafe })
+        }
         None => d.help("declare it with `struct`, `enum`, `interface` or `type`, or import it"),
     }
 }

@@ -6,14 +6,23 @@ use super::scope::{Replacement, Target};
 use super::{BindingId, BindingKind};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, NodeAt};
 use crate::diagnostic::fix::Applicability;
-use crate::diagnostic::{Diagnostic, nearest_of};
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
 use crate::source::Span;
 use smol_str::SmolStr;
 
 impl Resolver<'_> {
     pub(super) fn lookup(&self, name: &str) -> Option<(BindingId, usize)> {
-        self.scopes.iter().enumerate().rev().find_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)))
+        let mut bound =
+            self.scopes.iter().enumerate().rev().filter_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)));
+        let first = bound.next()?;
+        if !self.tools.contains(&first.0) {
+            return Some(first);
+        }
+        match bound.find(|(id, _)| !self.tools.contains(id)) {
+            None if self.registry.find("", name).is_some() => None,
+            outer => outer.or(Some(first)),
+        }
     }
 
     pub(super) fn reach(&mut self, id: BindingId, depth: usize, span: Span) {
@@ -78,8 +87,8 @@ impl Resolver<'_> {
             with_instead(d, span, instead)
         } else if foreign::is_module(name) {
             messages::without_module(d, self.registry.listed())
-        } else if let Some((near, applicability)) = self.nearest_of(name, bound.chain(builtins)) {
-            d.did_you_mean(span, near, applicability)
+        } else if let Some(near) = self.nearest(name, bound.chain(builtins)) {
+            d.did_you_mean(span, near, Applicability::Unsafe)
         } else {
             d
         };
@@ -116,8 +125,8 @@ impl Resolver<'_> {
     fn assigned_before_declared(&mut self, name: &SmolStr, span: Span) {
         let Some(d) = self.unbound(name, span) else { return };
         let bound = self.scopes.iter().flat_map(|s| s.names.iter().map(|(name, _)| name.as_str()));
-        let d = match self.nearest_of(name, bound) {
-            Some((near, applicability)) => d.did_you_mean(span, near, applicability),
+        let d = match self.nearest(name, bound) {
+            Some(near) => d.did_you_mean(span, near, Applicability::Unsafe),
             None => messages::declare_first(d, name),
         };
         self.found.push(d);
@@ -125,17 +134,8 @@ impl Resolver<'_> {
 
     /// The nearest of `names`. Each look goes through all of them, so only the first misspelt names get one.
     pub(super) fn nearest<'n>(&self, written: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-        self.nearest_of(written, names).map(|(name, _)| name)
-    }
-
-    /// Returns the nearest name as well as whether a fix can take it.
-    fn nearest_of<'n>(
-        &self,
-        written: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Option<(&'n str, Applicability)> {
         const MOST: usize = 200;
-        if self.undefined.len() > MOST { None } else { nearest_of(written, names) }
+        if self.undefined.len() > MOST { None } else { nearest(written, names) }
     }
 
     /// Notes the value that is assigned to a whole binding. A text that something is added to stays one.
@@ -167,6 +167,11 @@ impl Resolver<'_> {
         let binding = &mut self.out.bindings[id as usize];
         binding.assigned = true;
         if binding.kind == BindingKind::Var {
+            let outermost = self.tasks.iter().find(|(start, _)| depth < *start);
+            if let Some((_, form)) = outermost {
+                let first = (binding.span != Span::default()).then_some(binding.span);
+                self.found.push(messages::lost_update(self.source, name, span, first, *form));
+            }
             return;
         }
         self.found.push(messages::assigned_constant(self.source, name, span, binding));

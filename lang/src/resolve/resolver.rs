@@ -12,6 +12,15 @@ use crate::source::{SourceRef, Span};
 use smol_str::SmolStr;
 use std::collections::HashSet;
 
+/// The statement that runs a body as a task.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskForm {
+    /// `spawn { … }`
+    Spawn,
+    /// `parallel … { … }`
+    Parallel,
+}
+
 pub(super) struct Scope {
     pub(super) names: ScopeNames,
     /// The names of its pipelines, `default` included.
@@ -48,6 +57,10 @@ pub(super) struct Resolver<'a> {
     pub(super) overridden: Vec<(BindingId, Span, Span)>,
     /// The block that follows is the body of a pipeline.
     pub(super) in_pipeline: bool,
+    /// Number of scopes at the start of each task around, with the words that start it.
+    pub(super) tasks: Vec<(usize, TaskForm)>,
+    /// The tools whose bodies are visited: in its body, the name of a tool is what it is outside.
+    pub(super) tools: Vec<BindingId>,
     /// Type parameters.
     pub(super) generics: Vec<SmolStr>,
     pub(super) undefined: HashSet<SmolStr>,
@@ -79,6 +92,8 @@ impl<'a> Resolver<'a> {
             bases: NodeMap::default(),
             overridden: Vec::new(),
             in_pipeline: false,
+            tasks: Vec::new(),
+            tools: Vec::new(),
             generics: Vec::new(),
             undefined: HashSet::new(),
             public: false,

@@ -76,7 +76,10 @@ impl Resolver<'_> {
                 if let Some(d) = description {
                     self.expr(d);
                 }
+                let own = self.out.made(decl.name.id);
+                self.tools.extend(own);
                 self.function_of(decl, BodyOf::Tool);
+                self.tools.truncate(self.tools.len() - usize::from(own.is_some()));
             }
             ItemKind::Impl { target, methods, .. } => {
                 // The type parameters of the type are known in its functions.

@@ -40,6 +40,7 @@ pub(super) fn field(cx: &mut Cx<'_>, object: &Value, name: &Str) -> Result<Value
         },
         Value::Nil => Err(Raise::error(RunCode::Member, format!("nil has no field `{name}`"))
             .labelled("this is nil")
+            .of_nil(true)
             .help(advice::member_of_nil(name, false))),
         _ => match property(cx, object, name)? {
             Some(v) => Ok(v),
@@ -128,6 +129,7 @@ pub(super) fn no_method(cx: &Cx<'_>, object: &Value, name: &Str) -> Box<Raise> {
     if object.is_nil() {
         return Raise::error(RunCode::Member, format!("nil has no method `{name}`"))
             .about(0, "this is nil")
+            .of_nil(true)
             .help(advice::member_of_nil(name, true));
     }
     no_member(cx, object, name).about(0, "")
@@ -293,6 +295,7 @@ pub(super) fn slice(object: &Value, from: &Value, to: &Value) -> Result<Value, B
 pub(super) fn prepare(value: Value) -> Result<Value, Box<Raise>> {
     walkable(value).map_err(|value| {
         Raise::error(RunCode::Type, format!("{} is not iterable", with_article(&value)))
+            .of_nil(value.is_nil())
             .help_by_some(advice::iterated((&value).into()))
     })
 }
@@ -418,11 +421,22 @@ impl Fiber {
             KeySource::Register(reg) => self.stack[base + usize::from(*reg)].clone(),
             KeySource::Name(name) => name.clone(),
         };
+        let operand = (value.tag(), value.as_int());
         let result = assign(&mut root, site.keys.iter().map(key), value, site.op, limit);
         self.put_place(site.root, root);
         result.map_err(|(at, raise)| {
             let mut raise = raise;
-            if let (Some(source), Some(span)) = (&code.source, site.spans.get(at)) {
+            let Some(source) = &code.source else { return raise };
+            // The last key is missing, so that there is nothing that the operator could work on.
+            if let (Some(op), Some(path)) = (site.op, site.spans.last())
+                && raise.code == RunCode::Member
+                && at + 1 == site.keys.len()
+                && let Some(neutral) = neutral(op, operand.0)
+            {
+                let value = operand.1.map_or_else(|| "…".to_owned(), |n| n.to_string());
+                raise = raise.help(advice::missing_key(source.slice(*path), op, neutral, &value));
+            }
+            if let Some(span) = site.spans.get(at) {
                 raise.locate(source, *span);
             }
             raise
@@ -474,6 +488,21 @@ impl Fiber {
         };
         if let Value::Cell(cell) = value { Some(cell) } else { None }
     }
+}
+
+/// Returns the text of the value with which an operator returns its other operand, which is of this type.
+const fn neutral(op: crate::ast::BinaryOp, of: Tag) -> Option<&'static str> {
+    use crate::ast::BinaryOp::{Add, Div, Mul, Pow, Sub};
+    Some(match (op, of) {
+        (Add | Sub, Tag::Int) => "0",
+        (Add | Sub, Tag::Float) => "0.0",
+        (Mul | Div | Pow, Tag::Int) => "1",
+        (Mul | Div | Pow, Tag::Float) => "1.0",
+        (Add, Tag::Str) => "\"\"",
+        (Add, Tag::List) => "[]",
+        (Add, Tag::Dict) => "{}",
+        _ => return None,
+    })
 }
 
 /// Walks down by unique references and changes the last slot; children are never taken out, so that an error leaves no

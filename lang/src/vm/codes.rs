@@ -86,7 +86,7 @@ pub enum RunCode {
         title: "calls nested too deeply",
         meaning: "The limit on the call depth was exceeded, usually by infinite recursion. A function whose last step \
                   is to call itself uses no additional stack.",
-        fails: "fn down(n) { return 1 + down(n + 1) }\ndown(0)\n",
+        fails: "fn down(n) { return n < 0 ? n : 1 + down(n + 1) }\ndown(0)\n",
         mended: "fn down(n) { return n > 10 ? n : 1 + down(n + 1) }\nprintln(down(0))\n",
     },
     /// Fuel limit reached.
@@ -134,6 +134,14 @@ pub enum RunCode {
                   to a file.",
         fails: "println(len(\"ab\".repeat(999999999999)))\n",
         mended: "println(len(\"ab\".repeat(9)))\n",
+    },
+    /// Integer overflow.
+    Overflow = "HARN-RUN-018", Error {
+        title: "integer overflow",
+        meaning: "The result does not fit into an int, which has 64 bits: from -9223372036854775808 to 9223372036854775807. \
+                  An int never becomes a float by itself. Convert an operand to a float, which is inexact above 2^53.",
+        fails: "let n = 9223372036854775807\nprintln(n + 1)\n",
+        mended: "let n = 9223372036854775807\nprintln(to_float(n) + 1)\n",
     },
     /// Iterator used while it produces an item.
     Running = "HARN-RUN-025", Error {

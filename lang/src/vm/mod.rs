@@ -77,6 +77,7 @@ pub use native::{Callable, Next};
 pub use op::Op;
 #[cfg(test)]
 pub(crate) use operate::binary;
+pub(crate) use operate::{overflow, power};
 pub use pace::RuntimeStep;
 pub use path::Path;
 pub use proto::{

@@ -120,22 +120,35 @@ fn arithmetic(op: BinaryOp, a: &Value, b: &Value, limit: usize) -> Result<Value,
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn integers(op: BinaryOp, x: i64, y: i64) -> Result<Value, Box<Raise>> {
-    let (exact, float) = match op {
-        BinaryOp::Sub => (x.checked_sub(y), x as f64 - y as f64),
-        BinaryOp::Mul => (x.checked_mul(y), x as f64 * y as f64),
+    let exact = match op {
+        BinaryOp::Sub => x.checked_sub(y),
+        BinaryOp::Mul => x.checked_mul(y),
         BinaryOp::Div if y == 0 => return Err(by_zero("divide")),
-        BinaryOp::Div => (x.checked_div(y), x as f64 / y as f64),
+        BinaryOp::Div => x.checked_div(y),
         BinaryOp::Rem if y == 0 => return Err(by_zero("take the remainder of a division")),
-        BinaryOp::Rem => (Some(x.wrapping_rem(y)), 0.0),
-        BinaryOp::Pow => (integer_power(x, y), (x as f64).powf(y as f64)),
-        _ => (x.checked_add(y), x as f64 + y as f64),
+        BinaryOp::Rem => Some(x.wrapping_rem(y)),
+        BinaryOp::Pow => return power(x, y),
+        _ => x.checked_add(y),
     };
-    Ok(exact.map_or(Value::Float(float), Value::Int))
+    exact.map(Value::Int).ok_or_else(|| overflow(format_args!("`{x} {} {y}`", op.symbol())))
 }
 
-/// Nothing for a negative exponent, and for a power too large.
+/// Returns `x ** y`: a float for a negative exponent, else an int.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn power(x: i64, y: i64) -> Result<Value, Box<Raise>> {
+    if y < 0 {
+        return Ok(Value::Float((x as f64).powf(y as f64)));
+    }
+    integer_power(x, y).map(Value::Int).ok_or_else(|| overflow(format_args!("`{x} ** {y}`")))
+}
+
+/// Returns the error for a calculation, such as "`9 * x`" or "the sum", whose result is not an int of 64 bits.
+pub(crate) fn overflow(calculation: impl std::fmt::Display) -> Box<Raise> {
+    Raise::error(RunCode::Overflow, format!("integer overflow: {calculation} exceeds 64 bits")).help(advice::USE_FLOATS)
+}
+
+/// Returns `None` for a power that is too large.
 fn integer_power(x: i64, y: i64) -> Option<i64> {
     match (u32::try_from(y), x) {
         (Ok(exponent), _) => x.checked_pow(exponent),
@@ -190,10 +203,9 @@ fn contains(a: &Value, b: &Value) -> Result<bool, Box<Raise>> {
 }
 
 /// `-a`
-#[allow(clippy::cast_precision_loss)]
 pub(super) fn negate(a: &Value) -> Result<Value, Box<Raise>> {
     match a {
-        Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
+        Value::Int(i) => i.checked_neg().map(Value::Int).ok_or_else(|| overflow(format_args!("`-({i})`"))),
         Value::Float(f) => Ok(Value::Float(-f)),
         other => Err(Raise::error(RunCode::Type, format!("cannot negate {}", with_article(other)))
             .help_by_some(advice::stand_in(other.into()))),

@@ -68,6 +68,8 @@ pub struct Raise {
     pub parts: Vec<(usize, String)>,
     /// Subject.
     pub about: About,
+    /// Whether it is about a value that is nil.
+    pub(crate) of_nil: bool,
     /// Whether the main label is set.
     pub located: bool,
     /// It was caught or held up before: the frames from that depth on are written down already.
@@ -108,6 +110,7 @@ impl Raise {
             label: String::new(),
             parts: Vec::new(),
             about: About::All,
+            of_nil: false,
             located: false,
             told: None,
             trace: Vec::new(),
@@ -161,6 +164,13 @@ impl Raise {
     pub fn about_callee(mut self: Box<Self>, label: impl Into<String>) -> Box<Self> {
         self.about = About::Callee;
         self.label = label.into();
+        self
+    }
+
+    /// Notes whether it is about a value that is nil.
+    #[must_use]
+    pub(crate) fn of_nil(mut self: Box<Self>, of_nil: bool) -> Box<Self> {
+        self.of_nil = of_nil;
         self
     }
 

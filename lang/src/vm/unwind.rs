@@ -5,7 +5,7 @@ use super::fiber::Fiber;
 use super::{About, HandlerKind, Raise, RunCode, Why};
 use crate::advice;
 use crate::diagnostic::{Label, TraceFrame};
-use crate::value::{HostBox, HostObject, Value};
+use crate::value::{HostBox, HostObject, Tag, Value};
 use std::any::Any;
 use std::cell::RefCell;
 
@@ -78,6 +78,13 @@ impl Fiber {
                 raise.notes.push(advice::signature(builtin.sig));
             }
             if let Some(source) = &code.source {
+                let is_method = |name: &str| self.isolate.registry().find(Tag::Dict.module(), name).is_some();
+                if raise.of_nil
+                    && !raise.located
+                    && let Some(help) = advice::uncalled_in(source.slice(main), is_method)
+                {
+                    raise.help.insert(0, help);
+                }
                 raise.locate(source, main);
                 if let Some(call) = code.call_at(at) {
                     raise.locate_parts(source, &call.args);

@@ -1,13 +1,22 @@
-//! The types of a tool's parameters in a literal.
+//! The description of a tool, and the types of its parameters, in literals.
 
 use super::literal;
 use crate::convert::to_value;
 use crate::schema::{SchemaCode, is_schema, unknown_type};
-use lang::check::{CallView, DictView};
+use lang::check::{CallView, CheckCode, DictView};
 use lang::diagnostic::Diagnostic;
 
 /// `tool_define(registry, name, description, definition)`
 pub(crate) fn tool_define(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
+    if let Some(description) = view.arg(2)
+        && view.text(description).is_some_and(|text| text.trim().is_empty())
+    {
+        found.push(
+            Diagnostic::new(CheckCode::Undescribed, "the description of the tool is empty")
+                .label(view.source(), description.span, "a model cannot know when to call it")
+                .help("say in a sentence what the tool does, and when to call it"),
+        );
+    }
     let Some(definition) = view.arg(3).and_then(|arg| view.dict(arg)) else { return };
     let Some(written) = definition.get("parameters") else { return };
     let (Some(data), Some(dict)) = (literal::data(view, written), view.dict(written)) else { return };

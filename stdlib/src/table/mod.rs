@@ -91,7 +91,8 @@ static OWN: &[&[Builtin]] = &[
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];
 
 /// The standard modules. What they offer is global; naming them in an import says where it belongs.
-static MODULES: &[&str] = &["std/agent/fact", "std/agent/state", "std/agent/tools", "std/agent/workers", "std/testing"];
+static MODULES: &[&str] =
+    &["std/builtins", "std/agent/fact", "std/agent/state", "std/agent/tools", "std/agent/workers", "std/testing"];
 
 /// Filled on the first look-up.
 static INDEX: Index = Index::new();

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 const TYPE: &str = "HARN-RUN-002";
 const ZERO: &str = "HARN-RUN-003";
+const OVERFLOW: &str = "HARN-RUN-018";
 
 pub(crate) fn binary<'a>(op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Evaluated<'a> {
     Ok(match op {
@@ -81,19 +82,17 @@ fn integers<'a>(op: BinaryOp, x: i64, y: i64) -> Evaluated<'a> {
         BinaryOp::Div | BinaryOp::Rem if y == 0 => return throw_code(ZERO),
         BinaryOp::Div => Some(wide / other),
         BinaryOp::Rem => Some(wide % other),
+        _ if y < 0 => return Ok(Value::Float(floats(op, x as f64, y as f64))),
         _ => power(wide, y),
     };
-    Ok(match exact.map(i64::try_from) {
-        Some(Ok(exact)) => Value::Int(exact),
-        _ => Value::Float(floats(op, x as f64, y as f64)),
-    })
+    match exact.map(i64::try_from) {
+        Some(Ok(exact)) => Ok(Value::Int(exact)),
+        _ => throw_code(OVERFLOW),
+    }
 }
 
 /// Multiplies repeatedly, as long as the result may still be an int.
 fn power(x: i128, exponent: i64) -> Option<i128> {
-    if exponent < 0 {
-        return None;
-    }
     if matches!(x, 0 | 1) {
         return Some(if exponent == 0 { 1 } else { x });
     }
@@ -122,10 +121,9 @@ fn floats(op: BinaryOp, x: f64, y: f64) -> f64 {
 }
 
 /// `-a`.
-#[allow(clippy::cast_precision_loss, reason = "the least int has no opposite among the ints")]
 pub(crate) fn negate<'a>(a: &Value<'a>) -> Evaluated<'a> {
     match a {
-        Value::Int(i) => Ok(i.checked_neg().map_or(Value::Float(-(*i as f64)), Value::Int)),
+        Value::Int(i) => i.checked_neg().map_or_else(|| throw_code(OVERFLOW), |negated| Ok(Value::Int(negated))),
         Value::Float(f) => Ok(Value::Float(-f)),
         _ => throw_code(TYPE),
     }

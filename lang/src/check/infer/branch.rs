@@ -72,7 +72,8 @@ impl<'a> Checker<'a> {
         for arm in arms {
             self.flow = before.clone();
             let fits = self.bind_pattern(&arm.pattern, &rest, true);
-            self.unfit_arm(arm, &rest, &fits);
+            let is_idle = self.unfit_arm(arm, &rest, &fits);
+            let said = self.found.len();
             let guarded = arm.guard.is_some();
             if let Some(place) = &place {
                 (self.flow, _) = self.tell(place, &|_| fits.matched.clone(), &Type::clone);
@@ -84,7 +85,13 @@ impl<'a> Checker<'a> {
                 let (holds, _) = self.condition(guard);
                 self.flow = holds;
             }
-            value = join(value, self.expr(&arm.body, want));
+            let of_arm = self.expr(&arm.body, want);
+            if is_idle {
+                // It never runs, so nothing in it fails.
+                self.found.truncate(said);
+            } else {
+                value = join(value, of_arm);
+            }
             let end = std::mem::take(&mut self.flow);
             after = self.meet(after, end);
             if !guarded {
@@ -97,10 +104,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Arms that others leave nothing for are told elsewhere; this is about types.
-    fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) {
-        if fits.matched == Type::Never && !subject.is_open() {
+    /// Returns whether the arm matches nothing.
+    fn unfit_arm(&mut self, arm: &Arm, subject: &Type, fits: &super::pattern::Fits) -> bool {
+        let is_idle = fits.matched == Type::Never && !subject.is_open();
+        if is_idle {
             self.idle_arm(arm.pattern.span, subject);
         }
+        is_idle
     }
 
     /// The binding that an expression is the plain name of.

@@ -313,9 +313,12 @@ impl Checker<'_> {
     pub(super) fn no_member(&mut self, holder: &Type, at: Span, name: &Name, called: bool) {
         let described = holder.described_value();
         if *holder == Type::Nil {
-            let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text))
-                .label(self.source, at, "this is nil")
-                .help(advice::member_of_nil(&name.text, called));
+            let d = Diagnostic::new(CheckCode::Member, format!("nil has no method or field `{}`", name.text)).label(
+                self.source,
+                at,
+                "this is nil",
+            );
+            let d = self.with_uncalled(d, at).help(advice::member_of_nil(&name.text, called));
             return self.raises(d);
         }
         let message = format!("{described} has no method or field `{}`", name.text);
@@ -329,7 +332,10 @@ impl Checker<'_> {
             d = d.help(advice::uncalled(&name.text)).fix_by(Applicability::Safe, vec![call]);
         } else {
             if let Some(near) = self.near_member(holder, &name.text) {
-                d = d.did_you_mean(name.span, &near, Applicability::of_name(&name.text));
+                // A method that is nearly called so can do something else.
+                let is_field = !called && !self.is_method_of(holder, &near);
+                let applicability = if is_field { Applicability::of_name(&name.text) } else { Applicability::Unsafe };
+                d = d.did_you_mean(name.span, &near, applicability);
             }
             if self.world.registry.find("", &name.text).is_some_and(|row| row.arity.takes_any()) {
                 d = d.help(advice::function(&name.text));
@@ -446,6 +452,9 @@ impl Checker<'_> {
             format!("this is {described}"),
         );
         let subject = if number.is_some() { Subject::Int(number) } else { ty.subject() };
+        if *ty == Type::Nil {
+            d = self.with_uncalled(d, at);
+        }
         if let Some(help) = advice::iterated(subject) {
             d = d.help(help);
         }
@@ -458,6 +467,15 @@ impl Checker<'_> {
             }
         }
         self.raises(d);
+    }
+
+    /// Adds the help for nil that was read as a method of a dict, if it is one.
+    fn with_uncalled(&self, d: Diagnostic, at: Span) -> Diagnostic {
+        let is_method = |name: &str| self.is_method_of(&Type::dict(Type::Any), name);
+        match advice::uncalled_in(self.source.slice(at), is_method) {
+            Some(help) => d.help(help).fix_by(Applicability::Unsafe, vec![Edit::insert(at.end, "()")]),
+            None => d,
+        }
     }
 
     /// A call without arguments may mean the value itself.

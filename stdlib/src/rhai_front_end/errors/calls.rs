@@ -174,7 +174,7 @@ pub(super) fn instead_of_property(
         return found.help(format!("it is a method: call it, `.{name}()`"));
     }
     match (meant_member(name, &methods), place.span()) {
-        (Some(near), Some(at)) => found.help(format!("did you mean `{near}()`?")).fix(at, format!("{near}()")),
+        (Some(near), Some(at)) => found.help(format!("did you mean `{near}()`?")).unsafe_fix(at, format!("{near}()")),
         _ => found,
     }
 }

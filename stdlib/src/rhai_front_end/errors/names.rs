@@ -142,7 +142,7 @@ pub(crate) fn suggested(found: Diagnostic, at: Option<Span>, meant: Option<Strin
     let slip = slips::word(name).filter(|slip| slip.instead.is_some());
     match (meant, at) {
         (Some(_), _) if slip.is_some() => found.help(slip.map_or("", |slip| slip.help)),
-        (Some(near), Some(at)) => found.help(format!("did you mean `{near}`?")).fix(at, near),
+        (Some(near), Some(at)) => found.help(format!("did you mean `{near}`?")).unsafe_fix(at, near),
         (Some(near), None) => found.help(format!("did you mean `{near}`?")),
         (None, _) => found,
     }

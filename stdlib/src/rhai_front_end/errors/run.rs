@@ -206,7 +206,7 @@ fn arithmetic(place: &SourcePlace<'_>, said: &str) -> Diagnostic {
             .error(RunCode::Zero, format!("cannot {verb} by the integer zero"), "by zero")
             .help("check the divisor first, or divide by a float: `x / 0.0` is `inf`");
     }
-    let code = if lower.contains("overflow") { RunCode::Size } else { RunCode::Value };
+    let code = if lower.contains("overflow") { RunCode::Overflow } else { RunCode::Value };
     let found = place.error(code, sentence(said, "this cannot be computed"), "here");
     if lower.contains("overflow") { found.help("an int has 64 bits: use floats, `to_float(x)`") } else { found }
 }
