@@ -5,6 +5,7 @@ use super::resolver::Resolver;
 use super::scope::Target;
 use super::{BindingId, BindingKind};
 use crate::ast::{Expr, ExprKind, Name, NodeAt};
+use crate::declaration::TypeDecl;
 use crate::diagnostic::fix::Applicability;
 use crate::diagnostic::{Diagnostic, nearest_of};
 use crate::foreign;
@@ -56,8 +57,13 @@ impl Resolver<'_> {
             self.clear(id, name, span);
             let binding = &mut self.out.bindings[id as usize];
             binding.read = true;
-            if let Some(def) = binding.def.clone() {
-                return self.no_value(name, span, &def);
+            if let Some(def) = &binding.def {
+                if let TypeDecl::Interface(_) = def.resolved() {
+                    let def = def.clone();
+                    return self.no_value(name, span, &def);
+                }
+                // A type is a value.
+                return self.out.set_used(at.id, Target::Binding(id));
             }
             self.reach(id, depth, span);
             self.out.set_used(at.id, Target::Binding(id));
