@@ -22,6 +22,7 @@
 //! - [`catalogue`]: every diagnostic code.
 
 mod a2a;
+mod answer;
 mod argument_size;
 mod before_exec;
 mod bind;

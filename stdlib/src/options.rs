@@ -22,7 +22,7 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article, display};
-use lang::vm::{Cx, Raise};
+use lang::vm::{Cx, Raise, TypeValue};
 use runtime::data::{Data, Entries};
 use runtime::model::{Request, System};
 use runtime::reminder::ReminderError;
@@ -114,7 +114,7 @@ const HTTP: &str = "{headers?: dict, timeout_ms?: count}";
 
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<dict>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: any, returns?: any, \
     thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
@@ -125,7 +125,7 @@ macro_rules! loop_options {
             $more,
             "provider?: string, model?: string, session_id?: string, messages?: list<dict>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: any, \
              thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: count, hook_timeout_ms?: count, daemon?: bool, wake_interval_ms?: count, \
              watch_paths?: string | list<string>, consolidate_on_idle?: bool | CompactOptions, max_iterations?: count, \
              max_nudges?: count, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
@@ -328,9 +328,26 @@ impl<'a> OptionReader<'a> {
     fn schema(&self, key: &str) -> Result<Data, Box<Raise>> {
         let value = self.value(key);
         if !value.is_nil() {
+            if value.as_host::<TypeValue>().is_none() {
+                self.typed(key, "a type or a dict", |value| value.as_dict().map(|_| ()))?;
+            }
             crate::schema::check(&value).map_err(|raise| raise.about(self.arg, format!("invalid `{key}`")))?;
         }
         self.data(key)
+    }
+
+    /// The schema of the answer, from the option that asks for a value or the one that asks for one beside the text.
+    fn answer_schema(&self) -> Result<Data, Box<Raise>> {
+        if !self.has("returns") {
+            return self.schema("output_schema");
+        }
+        if self.has("output_schema") {
+            let message = "`returns` and `output_schema` cannot be used together";
+            return Err(Raise::error(lang::vm::RunCode::Value, message)
+                .about(self.arg, "both `returns` and `output_schema`")
+                .help("remove `output_schema`"));
+        }
+        self.schema("returns")
     }
 
     pub(crate) fn function(&self, cx: &Cx<'_>, key: &str) -> Result<Option<ScriptFn>, Box<Raise>> {
@@ -390,7 +407,7 @@ impl<'a> OptionReader<'a> {
             stop: self.stop()?,
             seed: self.typed("seed", "an int", Value::as_int)?,
             max_tokens: self.count("max_tokens")?,
-            output_schema: self.schema("output_schema")?,
+            output_schema: self.answer_schema()?,
             thinking: self.data("thinking")?,
             timeout_ms: self.count("timeout_ms")?,
             retries: self.count("llm_retries")?,

@@ -74,6 +74,7 @@ impl Writer<'_> {
             | ExprKind::Placeholder
             | ExprKind::Break
             | ExprKind::Continue => self.tok(),
+            ExprKind::Type(ty) => self.ty(ty),
             ExprKind::List(items) => self.list(items),
             ExprKind::Dict(items) => self.dict(items),
             ExprKind::Struct { name: _, items } => {
@@ -385,6 +386,7 @@ fn is_atom(e: &Expr) -> bool {
             | ExprKind::Float(_)
             | ExprKind::Str(_)
             | ExprKind::Name(_)
+            | ExprKind::Type(_)
             | ExprKind::Placeholder
             | ExprKind::List(_)
             | ExprKind::Pair(..)

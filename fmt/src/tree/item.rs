@@ -218,6 +218,7 @@ impl Writer<'_> {
     }
 
     fn field(&mut self, field: &Field) {
+        self.before_item(&field.attributes);
         if self.peek() == Token::Kw(Kw::Pub) {
             self.tok();
             self.space();
@@ -228,6 +229,7 @@ impl Writer<'_> {
     }
 
     fn variant(&mut self, variant: &Variant) {
+        self.before_item(&variant.attributes);
         self.tok();
         if self.peek() == Token::LParen {
             self.bracketed(Style::All, false, &variant.fields, |w, ty| {

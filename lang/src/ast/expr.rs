@@ -53,6 +53,8 @@ pub enum ExprKind {
     Str(Vec<StrPart>),
     /// `name`.
     Name(SmolStr),
+    /// `list<T>`: a type as a value. A type that is only a name is a [`ExprKind::Name`].
+    Type(Box<TypeExpr>),
     /// `_` in the right side of `|>`.
     Placeholder,
     /// `[a, ...b]`.

@@ -32,6 +32,10 @@ pub const TEST: &str = "test";
 pub const BEFORE: &str = "before";
 /// The attribute of a function that runs after each test of its file.
 pub const AFTER: &str = "after";
+/// The attribute of a field or variant that data calls by another name.
+pub const NAME: &str = "name";
+/// The attribute of an enum whose variants data tells apart by a key.
+pub const TAG: &str = "tag";
 
 impl Item {
     /// Returns its attribute of that name.
@@ -59,6 +63,15 @@ pub struct Attribute {
 }
 
 impl Attribute {
+    /// Returns its argument, if it is one text and no more.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self.args.as_slice() {
+            [AttributeArg { name: None, value }] => value.plain_text(),
+            _ => None,
+        }
+    }
+
     /// Returns the value of its argument of that name.
     #[must_use]
     pub fn arg(&self, name: &str) -> Option<&Expr> {
@@ -195,6 +208,8 @@ pub struct Param {
 /// A struct's field.
 #[derive(Debug)]
 pub struct Field {
+    /// `@name("…")` before it.
+    pub attributes: Vec<Attribute>,
     /// Its name.
     pub name: Name,
     /// Its type.
@@ -206,8 +221,16 @@ pub struct Field {
 /// An enum's variant.
 #[derive(Debug)]
 pub struct Variant {
+    /// `@name("…")` before it.
+    pub attributes: Vec<Attribute>,
     /// Its name.
     pub name: Name,
     /// The types of its values; a name before a type (`B(r: float)`) is documentation.
     pub fields: Vec<TypeExpr>,
+}
+
+/// Returns the name by which data calls a field or variant, if an attribute gives it another one.
+#[must_use]
+pub fn name_in_data(attributes: &[Attribute]) -> Option<&str> {
+    attributes.iter().find(|attribute| attribute.name.text == NAME).and_then(Attribute::text)
 }

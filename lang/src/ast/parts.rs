@@ -69,6 +69,7 @@ impl ExprKind {
                     }
                 }
             }
+            Self::Type(ty) => see(Part::Type(ty)),
             Self::List(items) => list_parts(items, see),
             Self::Dict(items) | Self::Struct { name: _, items } => {
                 for item in items {
@@ -251,14 +252,14 @@ impl Item {
                 decl.parts(see);
             }
             ItemKind::Struct { name: _, generics: _, fields } => {
-                for Field { name: _, ty, default } in fields {
+                for Field { attributes: _, name: _, ty, default } in fields {
                     ty.iter().for_each(|ty| see(Part::Type(ty)));
                     default.iter().for_each(|e| see(Part::Expr(e)));
                 }
             }
             ItemKind::Impl { target: _, interface: _, methods } => methods.iter().for_each(|m| see(Part::Item(m))),
             ItemKind::Enum { name: _, generics: _, variants } => {
-                for Variant { name: _, fields } in variants {
+                for Variant { attributes: _, name: _, fields } in variants {
                     fields.iter().for_each(|ty| see(Part::Type(ty)));
                 }
             }

@@ -1,16 +1,18 @@
 //! JSON: text becomes a value and a value text, with no tree in between.
 
-use super::args;
-use crate::value::{Dict, Range, Str, Value};
-use crate::vm::{Cx, Meter, Raise, RunCode, Stopped};
+use super::decode::{self, DecodeStep};
+use super::{Native, Step, args, no_item};
+use crate::value::{Dict, Range, Str, Value, VariantValue, article};
+use crate::vm::{Cx, Meter, Raise, RunCode, Stopped, TypeValue};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 crate::builtins! { "" =>
-    /// The value that a JSON text stands for. An integer of more than 64 bits is a string of its digits.
-    plain "json_parse(text: string) -> any" json_parse;
+    /// The value that a JSON text stands for. An integer of more than 64 bits is a string of its digits. With `as` it is a value of
+    /// that type; what does not fit is an error that names its place. With `strict` an unknown key is one as well.
+    native "json_parse(text: string, options: {as?: any, strict?: bool} = nil) -> any" JSON_PARSE;
     /// The JSON text of a value, keys in order.
     plain "json_stringify(value: any) -> string" json_stringify;
     /// Writes the value on several lines.
@@ -210,6 +212,43 @@ impl JsonWriter<'_> {
         list.end()
     }
 
+    /// Writes what decoding reads: a variant without values as its name, one with values as a dict of its name, or with the tag
+    /// of its enum beside the fields of its value.
+    fn variant<S: Serializer>(&self, to: S, variant: &VariantValue) -> Result<S::Ok, S::Error> {
+        let def = variant.def();
+        let Some(own) = def.variants.get(variant.tag() as usize) else { return to.serialize_unit() };
+        let name = Value::Str(own.in_data.clone());
+        let mut dict = Dict::new();
+        let value = match variant.values() {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => Some(Value::list(crate::value::meter::copied(several))),
+        };
+        match (&def.tag, value) {
+            (None, None) => return to.serialize_str(&own.in_data),
+            (None, Some(value)) => {
+                dict.insert(own.in_data.clone(), value);
+            }
+            (Some(tag), None) => {
+                dict.insert(tag.clone(), name);
+            }
+            (Some(tag), Some(Value::Struct(fields))) => {
+                let names = fields.def().fields.iter().map(|field| field.in_data.clone());
+                dict = names.zip(fields.values().iter().cloned()).collect();
+                dict.insert(tag.clone(), name);
+            }
+            (Some(tag), Some(Value::Dict(entries))) => {
+                dict = entries.dict.clone();
+                dict.insert(tag.clone(), name);
+            }
+            (Some(_), Some(other)) => {
+                let message = format!("cannot write a {} beside the tag of `{}` as JSON", other.type_name(), def.name);
+                return Err(self.fail(Raise::error(RunCode::Type, message)));
+            }
+        }
+        self.entries(to, dict.iter())
+    }
+
     fn entries<'i, S: Serializer>(
         &self,
         to: S,
@@ -246,7 +285,11 @@ impl serde::Serialize for JsonWriter<'_> {
             Value::Pair(p) => self.items(to, [&p.first, &p.second].into_iter()),
             Value::Range(r) => self.range(to, **r),
             Value::Dict(d) => self.entries(to, d.dict.iter()),
-            Value::Struct(s) => self.entries(to, s.entries()),
+            Value::Struct(s) => {
+                let names = s.def().fields.iter().map(|field| &field.in_data);
+                self.entries(to, names.zip(s.values()))
+            }
+            Value::Variant(v) if v.def().site.is_some() => self.variant(to, v),
             Value::Host(h) if let Some(value) = h.object().to_value() => {
                 JsonWriter { value: &value, depth: self.depth, writing: self.writing }.serialize(to)
             }
@@ -277,7 +320,49 @@ pub fn json_text(value: &Value) -> Result<String, Box<Raise>> {
     written(value, |value| serde_json::to_string(value))
 }
 
-fn json_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+static JSON_PARSE: &Native = &Native { enter: json_parse, resume: computed, item: no_item, slots: decode::SLOTS + 1 };
+
+/// The register of the type, the first of those after the arguments; the data is in the next.
+const TYPE: usize = 2;
+
+fn json_parse(cx: &mut Cx<'_>, window: &mut [Value]) -> Result<Step, Box<Raise>> {
+    let ty = args::opt_dict(window, 1)?.and_then(|options| options.get_str("as")).cloned().unwrap_or_default();
+    let strict = decode::is_strict(window, 1)?;
+    let data = parsed(cx, window)?;
+    match &ty {
+        Value::Nil => return Ok(Step::Return(data)),
+        Value::Host(host) if host.downcast::<TypeValue>().is_some() => {}
+        other => {
+            let message = format!("`as` must be a type, found {}", article(other.type_name()));
+            return Err(Raise::error(RunCode::Type, message).about(1, "invalid `as`"));
+        }
+    }
+    window[TYPE] = ty;
+    window[TYPE + 1] = data;
+    decoded(decode::begin(cx, &mut window[TYPE..], strict))
+}
+
+fn computed(cx: &mut Cx<'_>, window: &mut [Value], answer: Value) -> Result<Step, Box<Raise>> {
+    let strict = decode::is_strict(window, 1)?;
+    decoded(decode::go_on(cx, &mut window[TYPE..], strict, answer))
+}
+
+fn decoded(step: DecodeStep) -> Result<Step, Box<Raise>> {
+    match step {
+        DecodeStep::Call(callee) => Ok(Step::Call { callee: TYPE + callee, args: TYPE + callee, argc: 0 }),
+        DecodeStep::Done(done) => done.map(Step::Return).map_err(|raise| raise.about(0, "of another type")),
+    }
+}
+
+/// Parses a text at once, for callers that cannot compute the defaults of a type.
+///
+/// # Errors
+/// Raises an error with line and column if the text is not valid JSON.
+pub fn json_parse_at_once(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    parsed(cx, args)
+}
+
+fn parsed(cx: &mut Cx<'_>, args: &[Value]) -> Result<Value, Box<Raise>> {
     // Values are larger than their texts.
     let bytes = args::str(args, 0)?.len();
     cx.check_room(bytes.saturating_mul(4))?;

@@ -10,6 +10,7 @@ mod bytes;
 mod channel;
 pub(crate) mod control;
 mod core;
+mod decode;
 mod dict;
 mod each;
 mod global;
@@ -39,7 +40,7 @@ pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, arity, name
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;
-pub use json::{json_text, parse_json};
+pub use json::{json_parse_at_once, json_text, parse_json};
 pub(crate) use observe::{ASSERT_PARTS, COVER};
 #[cfg(test)]
 pub(crate) use task::task_value;
@@ -62,6 +63,7 @@ pub static TABLES: &[&[Builtin]] = &[
     result::TABLE,
     // Methods.
     bytes::TABLE,
+    decode::TABLE,
     dict::TABLE,
     each::TABLE,
     grow::TABLE,

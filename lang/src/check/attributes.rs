@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::SourceRef;
 
 /// The known attributes.
-const KNOWN: &[&str] = &[TEST, BEFORE, AFTER, "deprecated", RESUMABLE, RESOURCE, PROMPT];
+const KNOWN: &[&str] = &[TEST, BEFORE, AFTER, "deprecated", RESUMABLE, RESOURCE, PROMPT, TAG];
 
 /// The named arguments of `@test`.
 const OF_TEST: &[&str] = &["cases", "recording"];
@@ -34,6 +34,40 @@ impl<'c> Attributes<'c> {
         for attribute in &item.attributes {
             self.attribute(attribute, item);
         }
+        match &item.kind {
+            ItemKind::Struct { fields, .. } => self.names_in_data(fields.iter().map(|f| (&f.name, &*f.attributes))),
+            ItemKind::Enum { variants, .. } => self.names_in_data(variants.iter().map(|v| (&v.name, &*v.attributes))),
+            _ => {}
+        }
+    }
+
+    /// Checks the attributes of fields or variants: data calls each by a name of its own.
+    fn names_in_data<'i>(&mut self, members: impl Iterator<Item = (&'i Name, &'i [Attribute])> + Clone) {
+        for (name, attributes) in members.clone() {
+            for attribute in attributes {
+                if attribute.name.text != NAME {
+                    self.found.push(messages::unknown_attribute(self.source, attribute, &[NAME]));
+                } else if attribute.text().is_none_or(str::is_empty) {
+                    self.found.push(messages::name_argument(self.source, attribute, "name in data"));
+                }
+            }
+            let Some(in_data) = name_in_data(attributes) else { continue };
+            let of = |(other, attributes): (&'i Name, &'i [Attribute])| {
+                let known = name_in_data(attributes).unwrap_or(&other.text);
+                (other.span != name.span && known == in_data).then_some(other.span)
+            };
+            if let Some(other) = members.clone().find_map(of) {
+                self.found.push(messages::name_taken(self.source, attributes, name, other, in_data));
+            }
+        }
+    }
+
+    fn tag(&mut self, attribute: &Attribute, item: &Item) {
+        if !matches!(item.kind, ItemKind::Enum { .. }) {
+            self.found.push(messages::misplaced_attribute(self.source, attribute, "an enum"));
+        } else if attribute.text().is_none_or(str::is_empty) {
+            self.found.push(messages::name_argument(self.source, attribute, "key that names the variant in data"));
+        }
     }
 
     fn attribute(&mut self, attribute: &Attribute, item: &Item) {
@@ -44,6 +78,7 @@ impl<'c> Attributes<'c> {
             RESUMABLE => self.resumable(attribute, item),
             RESOURCE => self.resource(attribute, item),
             PROMPT => self.prompt(attribute, item),
+            TAG => self.tag(attribute, item),
             _ => self.found.push(messages::unknown_attribute(self.source, attribute, KNOWN)),
         }
     }

@@ -110,7 +110,8 @@ impl<'c> Members<'c> {
         };
         let names = variants.into_iter().chain(methods.iter().map(|m| m.signature.name.as_str()));
         let names: Vec<&str> = names.collect();
-        if !names.iter().any(|n| *n == name.text) {
+        // Every type that is a value can be made from data.
+        if name.text != "from" && !names.iter().any(|n| *n == name.text) {
             self.found.push(messages::unknown_member(self.source, name, owner, &names));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::CheckCode;
 use crate::advice::{self, listed};
-use crate::ast::{Arm, Attribute, FnDecl, Name};
+use crate::ast::{Arm, Attribute, FnDecl, NAME, Name};
 use crate::declaration::{
     EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Signature, Site, StructDecl, TypeDecl, VariantDecl,
 };
@@ -401,7 +401,8 @@ pub(super) fn unknown_attribute(source: &SourceRef, attribute: &Attribute, known
     );
     match nearest(name, known.iter().copied()) {
         Some(near) => d.help(format!("did you mean `@{near}`?")).fix(attribute.name.span, near),
-        None => d.note("the attributes are `@test`, `@before`, `@after`, `@resumable`, `@resource(\"…\")`, `@prompt` and `@deprecated(\"…\")`"),
+        None if known == [NAME] => d.note("the attribute of a field or variant is `@name(\"…\")`"),
+        None => d.note("the attributes are `@test`, `@before`, `@after`, `@resumable`, `@resource(\"…\")`, `@prompt`, `@tag(\"…\")` and `@deprecated(\"…\")`"),
     }
 }
 
@@ -539,4 +540,26 @@ pub(super) fn calls_itself_not_builtin(source: &SourceRef, name: &Name, at: Span
         .label(source, name.span, "hides the builtin")
         .label(source, at, "calls itself here")
         .help(help)
+}
+
+/// An attribute that takes one text.
+pub(super) fn name_argument(source: &SourceRef, attribute: &Attribute, what: &str) -> Diagnostic {
+    let name = attribute.name.text.as_str();
+    Diagnostic::new(CheckCode::Attribute, format!("`@{name}` takes one string: the {what}"))
+        .label(source, attribute.span, "expected one string")
+        .help(format!("write `@{name}(\"…\")`"))
+}
+
+/// Two fields or variants that data cannot tell apart.
+pub(super) fn name_taken(
+    source: &SourceRef,
+    attributes: &[Attribute],
+    name: &Name,
+    other: Span,
+    in_data: &str,
+) -> Diagnostic {
+    let at = attributes.first().map_or(name.span, |attribute| attribute.span);
+    Diagnostic::new(CheckCode::Attribute, format!("two members are called \"{in_data}\" in data"))
+        .label(source, at, "the same name")
+        .label(source, other, "the other one")
 }

@@ -296,6 +296,7 @@ fn writes_once(e: &Expr) -> bool {
         | ExprKind::Float(_)
         | ExprKind::Str(_)
         | ExprKind::Name(_)
+        | ExprKind::Type(_)
         | ExprKind::Closure(_)
         | ExprKind::Unary(..)
         | ExprKind::Binary(..)

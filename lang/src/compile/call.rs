@@ -201,7 +201,10 @@ impl<'a> Compiler<'a> {
         }
         let ExprKind::Name(_) = &object.kind else { return None };
         let Target::Binding(id) = self.names.used(object.id)? else { return None };
-        if self.names.binding(id).captured || args.iter().any(|a| self.mentions(&a.value, id)) {
+        if self.names.binding(id).def.is_some()
+            || self.names.binding(id).captured
+            || args.iter().any(|a| self.mentions(&a.value, id))
+        {
             return None;
         }
         match self.place_of(id) {

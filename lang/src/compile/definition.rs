@@ -17,6 +17,7 @@ impl Compiler<'_> {
                 .iter()
                 .map(|field| FieldDef {
                     name: Str::new(&field.name),
+                    in_data: self.name_value(field.data_name()),
                     span: field.span,
                     default: match &field.default {
                         DefaultDecl::None => FieldDefault::None,
@@ -40,8 +41,14 @@ impl Compiler<'_> {
             variants: decl
                 .variants
                 .iter()
-                .map(|v| VariantDef { name: Str::new(&v.name), span: v.span, arity: v.arity })
+                .map(|v| VariantDef {
+                    name: Str::new(&v.name),
+                    in_data: Str::new(v.data_name()),
+                    span: v.span,
+                    arity: v.arity,
+                })
                 .collect(),
+            tag: decl.tag.as_deref().map(Str::new),
             methods: Methods::default(),
         })
     }

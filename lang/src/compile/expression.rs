@@ -37,6 +37,7 @@ impl<'a> Compiler<'a> {
             ExprKind::Float(f) => self.load(Value::Float(*f), dst, span),
             ExprKind::Str(parts) => self.string(parts, dst, span),
             ExprKind::Name(_) | ExprKind::Placeholder => self.name(e, dst),
+            ExprKind::Type(ty) => self.type_value(ty, dst, span),
             ExprKind::List(items) => self.list(items, dst, span),
             ExprKind::Dict(items) => self.dict(items, dst, span),
             ExprKind::Struct { name, items } => self.struct_literal(name, items, dst, span),
@@ -156,11 +157,12 @@ impl<'a> Compiler<'a> {
     pub(super) fn register_name(&mut self, e: &Expr) -> Option<Reg> {
         match &e.kind {
             ExprKind::Name(_) | ExprKind::Placeholder => match self.names.used(e.id)? {
-                Target::Binding(id) if self.fn_ref().own != Some(id) => match self.place_of(id) {
+                Target::Binding(id) if self.fn_ref().own == Some(id) || self.names.binding(id).def.is_some() => None,
+                Target::Binding(id) => match self.place_of(id) {
                     Place::Register(reg) => Some(reg),
                     _ => None,
                 },
-                _ => None,
+                Target::Builtin(_) => None,
             },
             _ => None,
         }
@@ -212,6 +214,9 @@ impl<'a> Compiler<'a> {
         let span = e.span;
         match self.names.used(e.id) {
             Some(Target::Builtin(row)) => self.load(Value::Builtin(row), dst, span),
+            Some(Target::Binding(id)) if let Some(decl) = self.names.binding(id).def.clone() => {
+                self.named_type_value(&decl, dst, span);
+            }
             Some(Target::Binding(id)) if self.fn_ref().own == Some(id) && !self.globals.contains_key(&id) => {
                 self.emit(Op::Myself { dst }, span);
             }

@@ -154,6 +154,7 @@ pub(crate) struct Compiler<'a> {
 impl<'a> Compiler<'a> {
     fn module(&mut self, module: &'a Module) -> Result<Unit, Vec<Diagnostic>> {
         self.place_globals();
+        self.names.bindings.iter().filter_map(|b| b.def.as_ref()).for_each(|d| self.isolate.definitions().keep(d));
         let decls: Vec<(&Item, &FnDecl)> = module.body.iter().filter_map(top_function).collect();
         let mut numbers = Vec::with_capacity(decls.len());
         for (_, decl) in &decls {

@@ -84,7 +84,7 @@ impl<'a> Compiler<'a> {
             name: decl.name.text.clone(),
             description: described.unwrap_or_else(|| doc.description.trim().to_owned()),
             parameters,
-            returns: decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names, self.source).result(ty)),
+            returns: decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names).result(ty)),
             function,
             params,
         }

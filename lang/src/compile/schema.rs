@@ -5,9 +5,10 @@
 
 use crate::ast::{Param, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
-use crate::declaration::{AliasDecl, Constant, DefaultDecl, EnumDecl, Registry, Site, StructDecl, TypeDecl};
+use crate::declaration::{
+    AliasDecl, Constant, DefaultDecl, EnumDecl, Registry, Site, StructDecl, TypeDecl, VariantDecl,
+};
 use crate::resolve::Resolution;
-use crate::source::SourceRef;
 use crate::value::{Dict, Str, Value};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,15 +26,13 @@ pub fn type_schema(written: &str, registry: Registry) -> Option<(Value, bool)> {
     };
     let mut known = true;
     ty.each_name(&mut |name, _| known &= builtin_type(name).is_some() || registry.types().contains(&name.as_str()));
-    let source = crate::source::Source::new("<type>", "");
     let names = Resolution::default();
-    known.then(|| (Value::dict(SchemaWriter::new(&names, &source).schema(ty)), optional))
+    known.then(|| (Value::dict(SchemaWriter::new(&names).schema(ty)), optional))
 }
 
 /// Writes the schemas of one tool.
 pub(super) struct SchemaWriter<'a> {
     names: &'a Resolution,
-    source: &'a SourceRef,
     /// The named types met so far.
     met: Vec<Met>,
     /// The declaration whose own types are being written.
@@ -50,8 +49,8 @@ struct Met {
 }
 
 impl<'a> SchemaWriter<'a> {
-    pub(super) fn new(names: &'a Resolution, source: &'a SourceRef) -> Self {
-        Self { names, source, met: Vec::new(), inside: None }
+    pub(super) fn new(names: &'a Resolution) -> Self {
+        Self { names, met: Vec::new(), inside: None }
     }
 
     /// An object with these properties and no others, and the definitions that they name.
@@ -66,6 +65,13 @@ impl<'a> SchemaWriter<'a> {
         let mut out = self.schema(ty);
         self.define(&mut out);
         (!out.is_empty()).then(|| Value::dict(out))
+    }
+
+    /// The schema of a declared type; an empty dict where it could be anything.
+    pub(super) fn declared(mut self, decl: &TypeDecl) -> Value {
+        let mut out = self.declaration(decl);
+        self.define(&mut out);
+        Value::dict(out)
     }
 
     fn define(self, out: &mut Dict) {
@@ -110,16 +116,8 @@ impl<'a> SchemaWriter<'a> {
     }
 
     fn named(&mut self, name: &str, args: &[TypeExpr], ty: &TypeExpr) -> Dict {
-        match self.find(name, ty) {
-            Some(TypeDecl::Struct(def)) => {
-                return self.once(&TypeDecl::Struct(def.clone()), |writer| writer.structure(&def));
-            }
-            Some(TypeDecl::Enum(def)) => return enum_schema(&def),
-            Some(TypeDecl::Alias(def)) if def.generics.is_empty() => {
-                return self.once(&TypeDecl::Alias(def.clone()), |writer| writer.alias(&def));
-            }
-            Some(TypeDecl::Interface(_) | TypeDecl::Alias(_)) => return Dict::new(),
-            None => {}
+        if let Some(decl) = self.find(name, ty) {
+            return self.declaration(&decl);
         }
         let Some((row, word)) = builtin_type(name).and_then(|row| Some((row, row.schema?))) else { return Dict::new() };
         let mut out = plain(word);
@@ -142,12 +140,24 @@ impl<'a> SchemaWriter<'a> {
         out
     }
 
+    fn declaration(&mut self, decl: &TypeDecl) -> Dict {
+        match decl {
+            TypeDecl::Struct(def) => self.once(decl, |writer| writer.structure(def)),
+            TypeDecl::Enum(def) if def.tag.is_none() && def.variants.iter().all(|variant| variant.arity == 0) => {
+                enumeration(def.variants.iter().map(|variant| Value::str(variant.data_name())).collect())
+            }
+            TypeDecl::Enum(def) if def.site.is_some() => self.once(decl, |writer| writer.variants(def)),
+            TypeDecl::Alias(def) if def.generics.is_empty() => self.once(decl, |writer| writer.alias(def)),
+            TypeDecl::Enum(_) | TypeDecl::Interface(_) | TypeDecl::Alias(_) => Dict::new(),
+        }
+    }
+
     /// Returns the declared type that a name means, if it is one.
     fn find(&self, name: &str, ty: &TypeExpr) -> Option<TypeDecl> {
         match &self.inside {
             Some(TypeDecl::Alias(alias)) => alias.named(name),
-            // Of a struct of another file only the plain types of its fields are known here.
-            Some(def) if !def.site().is_some_and(|site| Arc::ptr_eq(&site.source, self.source)) => None,
+            Some(TypeDecl::Struct(def)) => def.scope.named(name),
+            Some(TypeDecl::Enum(def)) => def.scope.named(name),
             _ => self.names.named_type(ty.id).cloned(),
         }
     }
@@ -184,15 +194,70 @@ impl<'a> SchemaWriter<'a> {
         for field in &def.fields {
             let mut property = field.ty.as_ref().map_or_else(Dict::new, |ty| self.schema(ty));
             match &field.default {
-                DefaultDecl::None => required.push(Value::str(&field.name)),
+                DefaultDecl::None => required.push(Value::str(field.data_name())),
                 DefaultDecl::Constant(constant) if *constant != Constant::Nil => {
                     property.insert(Str::new("default"), super::definition::value(constant));
                 }
                 DefaultDecl::Constant(_) | DefaultDecl::Computed => {}
             }
-            properties.insert(Str::new(&field.name), Value::dict(property));
+            properties.insert(Str::new(field.data_name()), Value::dict(property));
         }
         closed(properties, required)
+    }
+
+    /// The schema of an enum some of whose variants hold values.
+    fn variants(&mut self, def: &Rc<EnumDecl>) -> Dict {
+        let Some(tag) = &def.tag else {
+            let plain = def.variants.iter().filter(|variant| variant.arity == 0);
+            let plain: Vec<Value> = plain.map(|variant| Value::str(variant.data_name())).collect();
+            let mut alternatives = if plain.is_empty() { Vec::new() } else { vec![enumeration(plain)] };
+            for variant in def.variants.iter().filter(|variant| variant.arity > 0) {
+                let mut properties = Dict::new();
+                properties.insert(Str::new(variant.data_name()), Value::dict(self.values(variant)));
+                alternatives.push(closed(properties, vec![Value::str(variant.data_name())]));
+            }
+            return any_of(alternatives);
+        };
+        any_of(def.variants.iter().map(|variant| self.tagged(tag, variant)).collect())
+    }
+
+    /// The schema of the values of a variant: one alone, several as a list.
+    fn values(&mut self, variant: &VariantDecl) -> Dict {
+        if let [one] = &*variant.types {
+            return self.schema(one);
+        }
+        let parts: Vec<Value> = variant.types.iter().map(|ty| Value::dict(self.schema(ty))).collect();
+        let count = Value::Int(i64::try_from(parts.len()).unwrap_or(i64::MAX));
+        let mut out = plain("array");
+        out.insert(Str::new("prefixItems"), Value::list(parts));
+        out.insert(Str::new("minItems"), count.clone());
+        out.insert(Str::new("maxItems"), count);
+        out
+    }
+
+    /// The schema of a variant that a key names: the fields of its struct are beside the key.
+    fn tagged(&mut self, tag: &str, variant: &VariantDecl) -> Dict {
+        let value = match &*variant.types {
+            [TypeExpr { kind: TypeKind::Name { name, .. }, .. }] => self.find(name, &variant.types[0]),
+            _ => None,
+        };
+        let mut out = match value.as_ref().map(TypeDecl::resolved) {
+            Some(TypeDecl::Struct(def)) => {
+                let outer = self.inside.replace(TypeDecl::Struct(def.clone()));
+                let out = self.structure(&def);
+                self.inside = outer;
+                out
+            }
+            _ if variant.arity == 0 => closed(Dict::new(), Vec::new()),
+            _ => plain("object"),
+        };
+        let mut properties = out.get_str("properties").and_then(Value::as_dict).cloned().unwrap_or_default();
+        properties.insert(Str::new(tag), Value::dict(enumeration(vec![Value::str(variant.data_name())])));
+        let mut required = vec![Value::str(tag)];
+        required.extend(out.get_str("required").and_then(Value::as_list).into_iter().flatten().cloned());
+        out.insert(Str::new("properties"), Value::dict(properties));
+        out.insert(Str::new("required"), Value::list(required));
+        out
     }
 
     fn alias(&mut self, def: &Rc<AliasDecl>) -> Dict {
@@ -219,14 +284,6 @@ impl<'a> SchemaWriter<'a> {
         }
         if alternatives.len() == 1 { alternatives.remove(0) } else { any_of(alternatives) }
     }
-}
-
-/// The variants' names, where none of them holds values; else anything.
-fn enum_schema(def: &Rc<EnumDecl>) -> Dict {
-    if def.variants.iter().any(|variant| variant.arity > 0) {
-        return Dict::new();
-    }
-    enumeration(def.variants.iter().map(|variant| Value::str(&variant.name)).collect())
 }
 
 fn enumeration(words: Vec<Value>) -> Dict {

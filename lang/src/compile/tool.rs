@@ -12,7 +12,7 @@ impl<'a> Compiler<'a> {
     /// Wraps the closure in `reg` as `{_type, name, description, parameters, returns?, positional, handler}`.
     pub(super) fn tool_value(&mut self, decl: &FnDecl, description: Option<&'a Expr>, doc: Option<&str>, reg: Reg) {
         let span = decl.name.span;
-        let returns = decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names, self.source).result(ty));
+        let returns = decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names).result(ty));
         let base = self.temps(7);
         let positional: Vec<Value> =
             decl.params.iter().map(|p| Value::str(&super::pattern::bound_name(&p.pattern))).collect();
@@ -44,7 +44,7 @@ impl<'a> Compiler<'a> {
         params: impl IntoIterator<Item = &'p Param>,
         doc: &ParameterDoc,
     ) -> Value {
-        let mut writer = SchemaWriter::new(self.names, self.source);
+        let mut writer = SchemaWriter::new(self.names);
         let mut properties = Dict::new();
         let mut required = Vec::new();
         for param in params.into_iter().filter(|p| !p.rest) {

@@ -1,98 +1,67 @@
-//! Written types that are asked while running: `catch (e: Type)`.
+//! Written types that are asked while running: `catch (e: Type)`, and types as values.
 
 use super::Compiler;
+use super::schema::SchemaWriter;
 use crate::ast::{NodeId, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
-use crate::declaration::{AliasDecl, TypeDecl};
-use crate::value::{EnumDef, Str, Value};
-use crate::vm::TypeTest;
+use crate::declaration::{AliasDecl, EnumDecl, StructDecl, TypeDecl};
+use crate::source::Span;
+use crate::value::{Dict, EnumDef, Str, StructDef, Value};
+use crate::vm::op::Reg;
+use crate::vm::{TypeTable, TypeTest, TypeValue};
 use std::rc::Rc;
 
-/// Lookup of the names of a type, with the aliases that already have an entry.
-#[derive(Default)]
-struct Around {
-    alias: Option<Rc<AliasDecl>>,
+/// The declaration whose own types are being written, which says what the names in them mean.
+#[derive(Clone)]
+enum Within {
+    File,
+    Alias(Rc<AliasDecl>),
+    Struct(Rc<StructDecl>),
+    Enum(Rc<EnumDecl>),
+}
+
+/// Writes types into a table.
+struct TypeWriter<'c, 'a> {
+    compiler: &'c Compiler<'a>,
+    table: TypeTable,
+    within: Within,
+    /// The aliases that have an entry already.
     met: Vec<(*const AliasDecl, usize)>,
+    /// Whether the types of fields and values are written as well.
+    is_whole: bool,
 }
 
 impl Compiler<'_> {
     /// The number of a type among those of the function.
     pub(super) fn type_test(&mut self, ty: &TypeExpr) -> u16 {
-        let test = self.written(ty, &mut Around::default());
-        let types = &mut self.fn_mut().proto.types;
-        types.push(test);
-        let at = types.len() - 1;
+        let tests = std::mem::take(&mut self.fn_mut().proto.types);
+        let mut writer = TypeWriter::new(self, false);
+        writer.table.tests = tests;
+        let at = writer.root(ty);
+        let tests = writer.table.tests;
+        self.fn_mut().proto.types = tests;
         self.index(at, ty.span, "types")
     }
 
-    fn written(&mut self, ty: &TypeExpr, around: &mut Around) -> TypeTest {
-        match &ty.kind {
-            TypeKind::Name { name, args } => self.named(name, args, ty.id, around),
-            TypeKind::Fn { .. } => TypeTest::Named(Str::new("fn")),
-            TypeKind::Shape { fields, .. } => TypeTest::Shape(
-                fields
-                    .iter()
-                    .map(|(n, optional, ty)| (Str::new(&n.text), *optional, self.written(ty, around)))
-                    .collect(),
-            ),
-            TypeKind::Literal(text) => TypeTest::Literal(Str::new(text)),
-            TypeKind::Union(parts) => TypeTest::Either(parts.iter().map(|p| self.written(p, around)).collect()),
-            TypeKind::Optional(inner) => {
-                TypeTest::Either(vec![self.written(inner, around), TypeTest::Named(Str::new("nil"))])
-            }
-            TypeKind::Error => TypeTest::Any,
-        }
+    /// Loads a written type as a value.
+    pub(super) fn type_value(&mut self, ty: &TypeExpr, dst: Reg, span: Span) {
+        let mut writer = TypeWriter::new(self, true);
+        let at = writer.root(ty);
+        let schema = SchemaWriter::new(self.names).result(ty).unwrap_or_else(|| Value::dict(Dict::new()));
+        let value = TypeValue::value(writer.table, at, schema);
+        self.load(value, dst, span);
     }
 
-    fn named(&mut self, name: &str, args: &[TypeExpr], id: NodeId, around: &mut Around) -> TypeTest {
-        let def = match &around.alias {
-            Some(alias) => alias.named(name),
-            None => self.names.named_type(id).cloned(),
-        };
-        match def {
-            Some(TypeDecl::Struct(decl)) => return TypeTest::Struct(self.struct_def(&decl)),
-            Some(TypeDecl::Enum(decl)) => return TypeTest::Enum(self.enum_def(&decl)),
-            Some(TypeDecl::Interface(decl)) => return TypeTest::Interface(self.interface_def(&decl)),
-            Some(TypeDecl::Alias(alias)) => return self.alias(&alias, around),
-            None => {}
-        }
-        // A type parameter stands for any type.
-        if around.alias.as_ref().is_some_and(|a| a.generics.iter().any(|g| g == name)) {
-            return TypeTest::Any;
-        }
-        let Some(row) = builtin_type(name) else { return TypeTest::Named(self.name_value(name)) };
-        let mut arg = |c: &mut Self, i: usize| Box::new(args.get(i).map_or(TypeTest::Any, |a| c.written(a, around)));
-        match row.kind {
-            Kind::Any => TypeTest::Any,
-            Kind::Never => TypeTest::Never,
-            Kind::List => TypeTest::List(arg(self, 0)),
-            Kind::Dict => TypeTest::Dict(arg(self, 1)),
-            Kind::Set => TypeTest::Set(arg(self, 0)),
-            Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
-            Kind::Channel | Kind::Generator | Kind::Iter | Kind::Stream | Kind::Task => {
-                TypeTest::Named(self.name_value(row.name))
-            }
-            kind => TypeTest::Named(self.name_value(kind.name())),
-        }
-    }
-
-    /// An alias has an entry of its own, so that it can hold itself.
-    fn alias(&mut self, alias: &Rc<AliasDecl>, around: &mut Around) -> TypeTest {
-        if let Some((_, at)) = around.met.iter().find(|(met, _)| *met == Rc::as_ptr(alias)) {
-            return TypeTest::See(*at);
-        }
-        let types = &mut self.fn_mut().proto.types;
-        let at = types.len();
-        types.push(TypeTest::Any);
-        around.met.push((Rc::as_ptr(alias), at));
-        let outer = around.alias.replace(alias.clone());
-        let test = self.written(&alias.ty, around);
-        // It stays among those that were met: an alias that is named again is not written down again.
-        around.alias = outer;
-        if let Some(slot) = self.fn_mut().proto.types.get_mut(at) {
-            *slot = test;
-        }
-        TypeTest::See(at)
+    /// Loads a declared type as a value.
+    pub(super) fn named_type_value(&mut self, decl: &TypeDecl, dst: Reg, span: Span) {
+        let value = self.isolate.definitions().of_type(decl, || {
+            let mut writer = TypeWriter::new(self, true);
+            let test = writer.declared(decl);
+            let at = writer.add(test);
+            let schema = SchemaWriter::new(self.names).declared(decl);
+            TypeValue::value(writer.table, at, schema)
+        });
+        self.load(value, dst, span);
     }
 
     /// The enum that `Ok` and `Err` belong to, or the one that is named.
@@ -103,5 +72,127 @@ impl Compiler<'_> {
             None if name.text == "Result" => Some(Value::result_def()),
             _ => None,
         }
+    }
+}
+
+impl<'c, 'a> TypeWriter<'c, 'a> {
+    fn new(compiler: &'c Compiler<'a>, is_whole: bool) -> Self {
+        Self { compiler, table: TypeTable::default(), within: Within::File, met: Vec::new(), is_whole }
+    }
+
+    /// Adds a type as an entry of its own.
+    fn root(&mut self, ty: &TypeExpr) -> usize {
+        let test = self.written(ty);
+        self.add(test)
+    }
+
+    fn add(&mut self, test: TypeTest) -> usize {
+        self.table.tests.push(test);
+        self.table.tests.len() - 1
+    }
+
+    fn written(&mut self, ty: &TypeExpr) -> TypeTest {
+        match &ty.kind {
+            TypeKind::Name { name, args } => self.named(name, args, ty.id),
+            TypeKind::Fn { .. } => TypeTest::Named(Str::new("fn")),
+            TypeKind::Shape { fields, open } => TypeTest::Shape(
+                fields.iter().map(|(n, optional, ty)| (Str::new(&n.text), *optional, self.written(ty))).collect(),
+                *open,
+            ),
+            TypeKind::Literal(text) => TypeTest::Literal(Str::new(text)),
+            TypeKind::Union(parts) => TypeTest::Either(parts.iter().map(|p| self.written(p)).collect()),
+            TypeKind::Optional(inner) => TypeTest::Either(vec![self.written(inner), TypeTest::Named(Str::new("nil"))]),
+            TypeKind::Error => TypeTest::Any,
+        }
+    }
+
+    fn named(&mut self, name: &str, args: &[TypeExpr], id: NodeId) -> TypeTest {
+        let (decl, is_parameter) = match &self.within {
+            Within::File => (self.compiler.names.named_type(id).cloned(), false),
+            Within::Alias(alias) => (alias.named(name), alias.generics.iter().any(|g| g == name)),
+            Within::Struct(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
+            Within::Enum(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
+        };
+        // A type parameter stands for any type.
+        if is_parameter {
+            return TypeTest::Any;
+        }
+        if let Some(decl) = decl {
+            return self.declared(&decl);
+        }
+        let Some(row) = builtin_type(name) else { return TypeTest::Named(self.compiler.name_value(name)) };
+        let arg = |w: &mut Self, i: usize| Box::new(args.get(i).map_or(TypeTest::Any, |a| w.written(a)));
+        match row.kind {
+            Kind::Any => TypeTest::Any,
+            Kind::Never => TypeTest::Never,
+            Kind::List => TypeTest::List(arg(self, 0)),
+            Kind::Dict => TypeTest::Dict(arg(self, 1)),
+            Kind::Set => TypeTest::Set(arg(self, 0)),
+            Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
+            Kind::Channel | Kind::Generator | Kind::Iter | Kind::Stream | Kind::Task => {
+                TypeTest::Named(self.compiler.name_value(row.name))
+            }
+            kind => TypeTest::Named(self.compiler.name_value(kind.name())),
+        }
+    }
+
+    fn declared(&mut self, decl: &TypeDecl) -> TypeTest {
+        match decl {
+            TypeDecl::Struct(decl) => {
+                let def = self.compiler.struct_def(decl);
+                self.fields(decl, &def);
+                TypeTest::Struct(def)
+            }
+            TypeDecl::Enum(decl) => {
+                let def = self.compiler.enum_def(decl);
+                self.variants(decl, &def);
+                TypeTest::Enum(def)
+            }
+            TypeDecl::Interface(decl) => TypeTest::Interface(self.compiler.interface_def(decl)),
+            TypeDecl::Alias(alias) => self.alias(alias),
+        }
+    }
+
+    /// Writes the types of a struct's fields, once.
+    fn fields(&mut self, decl: &Rc<StructDecl>, def: &Rc<StructDef>) {
+        if !self.is_whole || self.table.structs.contains_key(&Rc::as_ptr(def)) {
+            return;
+        }
+        // A struct may hold itself.
+        self.table.structs.insert(Rc::as_ptr(def), Box::default());
+        let outer = std::mem::replace(&mut self.within, Within::Struct(decl.clone()));
+        let types = decl.fields.iter().map(|f| f.ty.as_ref().map_or(TypeTest::Any, |ty| self.written(ty))).collect();
+        self.within = outer;
+        self.table.structs.insert(Rc::as_ptr(def), types);
+    }
+
+    /// Writes the types of the values of an enum's variants, once.
+    fn variants(&mut self, decl: &Rc<EnumDecl>, def: &Rc<EnumDef>) {
+        if !self.is_whole || self.table.enums.contains_key(&Rc::as_ptr(def)) {
+            return;
+        }
+        self.table.enums.insert(Rc::as_ptr(def), Box::default());
+        let outer = std::mem::replace(&mut self.within, Within::Enum(decl.clone()));
+        let types =
+            decl.variants.iter().map(|variant| variant.types.iter().map(|ty| self.written(ty)).collect()).collect();
+        self.within = outer;
+        self.table.enums.insert(Rc::as_ptr(def), types);
+    }
+
+    /// An alias has an entry of its own, so that it can hold itself.
+    fn alias(&mut self, alias: &Rc<AliasDecl>) -> TypeTest {
+        if let Some((_, at)) = self.met.iter().find(|(met, _)| *met == Rc::as_ptr(alias)) {
+            return TypeTest::See(*at);
+        }
+        let at = self.add(TypeTest::Any);
+        self.met.push((Rc::as_ptr(alias), at));
+        let outer = std::mem::replace(&mut self.within, Within::Alias(alias.clone()));
+        let test = self.written(&alias.ty);
+        // It stays among those that were met: an alias that is named again is not written down again.
+        self.within = outer;
+        if let Some(slot) = self.table.tests.get_mut(at) {
+            *slot = test;
+        }
+        TypeTest::See(at)
     }
 }

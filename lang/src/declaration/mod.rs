@@ -17,5 +17,5 @@ pub use methods::{HasName, Methods};
 pub use registry::{Index, Registry};
 pub use types::{
     AliasDecl, Constant, DefaultDecl, EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Named, Signature, Site,
-    StructDecl, TypeDecl, VariantDecl, placeholder_of,
+    StructDecl, TypeDecl, TypeScope, VariantDecl, placeholder_of,
 };

@@ -40,6 +40,8 @@ pub struct StructDecl {
     pub site: Site,
     /// Its fields in the order of the declaration.
     pub fields: Box<[FieldDecl]>,
+    /// The names in the types of its fields.
+    pub scope: TypeScope,
     /// Functions that its `impl`s declare.
     pub methods: Methods<MethodDecl>,
 }
@@ -48,6 +50,8 @@ pub struct StructDecl {
 pub struct FieldDecl {
     /// Its name.
     pub name: SmolStr,
+    /// Its name in data, if that is another one.
+    pub in_data: Option<SmolStr>,
     /// Span of the name.
     pub span: Span,
     /// Its annotation.
@@ -126,6 +130,10 @@ pub struct EnumDecl {
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDecl]>,
+    /// The key by which data tells its variants apart; without one, a variant is its name, or a dict of its name.
+    pub tag: Option<SmolStr>,
+    /// The names in the types of its values.
+    pub scope: TypeScope,
     /// Functions that its `impl`s declare.
     pub methods: Methods<MethodDecl>,
 }
@@ -134,6 +142,8 @@ pub struct EnumDecl {
 pub struct VariantDecl {
     /// Its name.
     pub name: SmolStr,
+    /// Its name in data, if that is another one.
+    pub in_data: Option<SmolStr>,
     /// Span of the name.
     pub span: Span,
     /// Number of values that it holds.
@@ -172,6 +182,53 @@ pub enum Named {
     Type(TypeDecl),
     /// Another alias, or itself.
     Alias(Weak<AliasDecl>),
+}
+
+/// The names in the types of a struct's fields or an enum's values.
+#[derive(Default)]
+pub struct TypeScope {
+    /// Its type parameters.
+    pub generics: Box<[SmolStr]>,
+    names: RefCell<Vec<(SmolStr, WeakDecl)>>,
+}
+
+/// A declaration that another names, or itself: the run keeps them all.
+enum WeakDecl {
+    Struct(Weak<StructDecl>),
+    Enum(Weak<EnumDecl>),
+    Interface(Weak<InterfaceDecl>),
+    Alias(Weak<AliasDecl>),
+}
+
+impl TypeScope {
+    /// One without names yet.
+    #[must_use]
+    pub fn new(generics: Box<[SmolStr]>) -> Self {
+        Self { generics, names: RefCell::default() }
+    }
+
+    /// Says which type a name stands for.
+    pub fn add(&self, name: SmolStr, decl: &TypeDecl) {
+        let decl = match decl {
+            TypeDecl::Struct(decl) => WeakDecl::Struct(Rc::downgrade(decl)),
+            TypeDecl::Enum(decl) => WeakDecl::Enum(Rc::downgrade(decl)),
+            TypeDecl::Interface(decl) => WeakDecl::Interface(Rc::downgrade(decl)),
+            TypeDecl::Alias(decl) => WeakDecl::Alias(Rc::downgrade(decl)),
+        };
+        self.names.borrow_mut().push((name, decl));
+    }
+
+    /// The declaration that a name stands for.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<TypeDecl> {
+        let names = self.names.borrow();
+        match &names.iter().find(|(known, _)| known == name)?.1 {
+            WeakDecl::Struct(decl) => decl.upgrade().map(TypeDecl::Struct),
+            WeakDecl::Enum(decl) => decl.upgrade().map(TypeDecl::Enum),
+            WeakDecl::Interface(decl) => decl.upgrade().map(TypeDecl::Interface),
+            WeakDecl::Alias(decl) => decl.upgrade().map(TypeDecl::Alias),
+        }
+    }
 }
 
 /// A function's head, for callers.
@@ -225,6 +282,22 @@ impl Signature {
     }
 }
 
+impl FieldDecl {
+    /// Returns its name in data.
+    #[must_use]
+    pub fn data_name(&self) -> &SmolStr {
+        self.in_data.as_ref().unwrap_or(&self.name)
+    }
+}
+
+impl VariantDecl {
+    /// Returns its name in data.
+    #[must_use]
+    pub fn data_name(&self) -> &SmolStr {
+        self.in_data.as_ref().unwrap_or(&self.name)
+    }
+}
+
 impl StructDecl {
     /// Returns the index of the field with that name.
     #[must_use]
@@ -245,9 +318,11 @@ thread_local! {
         variants: ["Ok", "Err"]
             .map(|name| {
                 let (name, span) = (SmolStr::new_static(name), Span::default());
-                VariantDecl { name, span, arity: 1, types: Box::default() }
+                VariantDecl { name, in_data: None, span, arity: 1, types: Box::default() }
             })
             .into(),
+        tag: None,
+        scope: TypeScope::default(),
         methods: Methods::default(),
     });
 }
@@ -279,6 +354,17 @@ impl AliasDecl {
 }
 
 impl TypeDecl {
+    /// Returns the address of the declaration, by which two of them are told apart.
+    #[must_use]
+    pub fn address(&self) -> *const () {
+        match self {
+            Self::Struct(d) => Rc::as_ptr(d).cast(),
+            Self::Enum(d) => Rc::as_ptr(d).cast(),
+            Self::Interface(d) => Rc::as_ptr(d).cast(),
+            Self::Alias(d) => Rc::as_ptr(d).cast(),
+        }
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &SmolStr {

@@ -7,7 +7,7 @@ use super::literal::{arguments, dict, group, list, simple_kind, string, structur
 use super::pattern::error_pattern;
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
-use crate::ast::{BinaryOp, ClosureExpr, Expr, ExprKind, ListItem, LogicOp, Param, UnaryOp};
+use crate::ast::{BinaryOp, ClosureExpr, Expr, ExprKind, ListItem, LogicOp, Param, TypeExpr, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -21,6 +21,7 @@ pub(super) fn expr<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
         arguments: arguments(rules.expr.clone()),
         index: index(rules),
         expr: rules.expr.clone(),
+        ty: rules.ty.clone(),
     };
     custom(move |inp| climb.expr(inp, 0)).boxed()
 }
@@ -89,6 +90,7 @@ struct Climb<'a> {
     arguments: GrammarRule<'a, Vec<ListItem>>,
     index: GrammarRule<'a, IndexOrSlice>,
     expr: GrammarRule<'a, Expr>,
+    ty: GrammarRule<'a, TypeExpr>,
 }
 
 impl<'a> Climb<'a> {
@@ -134,6 +136,17 @@ impl<'a> Climb<'a> {
             Some(Token::Ident(name)) if is_type_name(name) && matches!(inp.peek(), Some(Token::LDict)) => {
                 inp.rewind(before);
                 return inp.parse(&self.structure);
+            }
+            Some(Token::Ident(name)) if has_arguments(name) && matches!(inp.peek(), Some(Token::Lt)) => {
+                let after = inp.save();
+                inp.rewind(before);
+                // `list < a` compares; no comparison ends in `>`.
+                if let Ok(ty) = inp.parse(&self.ty)
+                    && inp.peek().is_none_or(follows_type)
+                {
+                    return Ok(self.cx.leaf(ExprKind::Type(Box::new(ty)), inp.span_since(&start)));
+                }
+                inp.rewind(after);
             }
             _ => {}
         }
@@ -291,6 +304,16 @@ pub(super) fn begins_expr(token: Token<'_>) -> bool {
 /// A name that begins with a capital letter.
 fn is_type_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// The types whose arguments stand in `< >` where a value is expected.
+fn has_arguments(name: &str) -> bool {
+    matches!(name, "list" | "dict" | "set" | "Result")
+}
+
+/// Whether a token that no operand begins with comes after a type.
+fn follows_type(token: Token<'_>) -> bool {
+    matches!(token, Token::Comma | Token::RBrace | Token::RParen | Token::RBracket | Token::Dot)
 }
 
 /// Operands of more than one token.

@@ -135,6 +135,11 @@ fn attribute<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Attribute> {
         .boxed()
 }
 
+/// The attributes of a field or variant.
+fn attributes<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Vec<Attribute>> {
+    attribute(rules).then_ignore(separators().or_not()).repeated().collect::<Vec<_>>().boxed()
+}
+
 /// `test "name" { … }`.
 fn test_block<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     word("test")
@@ -279,12 +284,12 @@ fn members_up_to<'a, T: 'a>(member: GrammarRule<'a, T>, ends: fn(Token<'_>) -> b
 fn structure<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let ty = tok(Token::Colon).ignore_then(rules.ty.clone()).or_not();
     let default = tok(Token::Assign).ignore_then(rules.expr.clone()).or_not();
-    let field = kw(Kw::Pub)
-        .or_not()
-        .ignore_then(name(rules.cx))
+    let field = attributes(rules)
+        .then_ignore(kw(Kw::Pub).or_not())
+        .then(name(rules.cx))
         .then(ty)
         .then(default)
-        .map(|((name, ty), default)| Field { name, ty, default })
+        .map(|(((attributes, name), ty), default)| Field { attributes, name, ty, default })
         .boxed();
     kw(Kw::Struct)
         .ignore_then(name(rules.cx))
@@ -317,8 +322,11 @@ fn enumeration<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ItemKind> {
     let fields = elements(field, &[TokenClass::Comma, TokenClass::RParen], error_type)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))
         .or_not();
-    let variant =
-        name(rules.cx).then(fields).map(|(name, fields)| Variant { name, fields: fields.unwrap_or_default() }).boxed();
+    let variant = attributes(rules)
+        .then(name(rules.cx))
+        .then(fields)
+        .map(|((attributes, name), fields)| Variant { attributes, name, fields: fields.unwrap_or_default() })
+        .boxed();
     kw(Kw::Enum)
         .ignore_then(name(rules.cx))
         .then(generics(rules))

@@ -31,6 +31,7 @@ impl Resolver<'_> {
             ExprKind::Placeholder => self.placeholder(e),
             ExprKind::Break | ExprKind::Continue => self.leaves_loop(e),
             ExprKind::Name(name) => self.read(name, e.at()),
+            ExprKind::Type(ty) => self.type_names(ty),
             ExprKind::Str(parts) => {
                 for part in parts {
                     if let StrPart::Interp(e) = part {
@@ -260,7 +261,17 @@ impl Resolver<'_> {
                 return self.exprs(args.iter().map(|a| &a.value));
             }
         }
-        self.expr(callee);
+        if let ExprKind::Name(name) = &callee.kind
+            && let Some(def) = self.lookup(name).and_then(|(id, _)| self.out.binding(id).def.clone())
+        {
+            if let Some((id, _)) = self.lookup(name) {
+                self.clear(id, name, callee.span);
+                self.out.bindings[id as usize].read = true;
+            }
+            self.no_value(name, callee.span, &def);
+        } else {
+            self.expr(callee);
+        }
         self.exprs(args.iter().map(|a| &a.value));
     }
 }

@@ -5,6 +5,7 @@ use super::resolver::Resolver;
 use super::scope::{Replacement, Target};
 use super::{BindingId, BindingKind};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, NodeAt};
+use crate::declaration::TypeDecl;
 use crate::diagnostic::fix::Applicability;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::foreign;
@@ -65,8 +66,13 @@ impl Resolver<'_> {
             self.clear(id, name, span);
             let binding = &mut self.out.bindings[id as usize];
             binding.read = true;
-            if let Some(def) = binding.def.clone() {
-                return self.no_value(name, span, &def);
+            if let Some(def) = &binding.def {
+                if let TypeDecl::Interface(_) = def.resolved() {
+                    let def = def.clone();
+                    return self.no_value(name, span, &def);
+                }
+                // A type is a value.
+                return self.out.set_used(at.id, Target::Binding(id));
             }
             self.reach(id, depth, span);
             self.out.set_used(at.id, Target::Binding(id));

@@ -8,7 +8,7 @@ use crate::ast::*;
 use crate::builtin_type::{BUILTIN_TYPES, builtin_type};
 use crate::declaration::{
     AliasDecl, Constant, DefaultDecl, EnumDecl, FieldDecl, InterfaceDecl, MethodDecl, Methods, Named, Signature, Site,
-    StructDecl, TypeDecl, VariantDecl,
+    StructDecl, TypeDecl, TypeScope, VariantDecl,
 };
 use crate::diagnostic::fix::closing_bracket;
 use crate::foreign;
@@ -35,18 +35,22 @@ impl Resolver<'_> {
     fn type_def<'i>(&mut self, item: &'i Item) -> Option<(&'i Name, TypeDecl)> {
         let site = |name: &Name| Site { source: self.source.clone(), span: name.span };
         Some(match &item.kind {
-            ItemKind::Struct { name, fields, .. } => {
+            ItemKind::Struct { name, fields, generics } => {
                 let site = site(name);
+                let scope = TypeScope::new(generics.iter().map(|g| g.text.clone()).collect());
                 self.distinct(fields.iter().map(|f| (&f.name, Some(end_of_field(f)))), "field");
                 let fields = fields.iter().map(field).collect();
-                let def = StructDecl { name: name.text.clone(), site, fields, methods: Methods::default() };
+                let def = StructDecl { name: name.text.clone(), site, fields, scope, methods: Methods::default() };
                 (name, TypeDecl::Struct(Rc::new(def)))
             }
-            ItemKind::Enum { name, variants, .. } => {
+            ItemKind::Enum { name, variants, generics } => {
+                let scope = TypeScope::new(generics.iter().map(|g| g.text.clone()).collect());
+                let tag = item.attribute(TAG).and_then(Attribute::text).map(SmolStr::new);
                 let site = Some(site(name));
                 self.distinct(variants.iter().map(|v| (&v.name, end_of_variant(self.source.text(), v))), "variant");
                 let variants = variants.iter().map(variant).collect();
-                let def = EnumDecl { name: name.text.clone(), site, variants, methods: Methods::default() };
+                let methods = Methods::default();
+                let def = EnumDecl { name: name.text.clone(), site, variants, tag, scope, methods };
                 (name, TypeDecl::Enum(Rc::new(def)))
             }
             ItemKind::Interface { name, methods, .. } => {
@@ -98,8 +102,36 @@ impl Resolver<'_> {
                         self.alias_names(ty, generics, &alias);
                     }
                 }
+                ItemKind::Struct { name, fields, .. } => {
+                    if let Some(TypeDecl::Struct(decl)) = self.declared_by(name) {
+                        self.scope_names(fields.iter().filter_map(|f| f.ty.as_ref()), &decl.scope);
+                    }
+                }
+                ItemKind::Enum { name, variants, .. } => {
+                    if let Some(TypeDecl::Enum(decl)) = self.declared_by(name) {
+                        self.scope_names(variants.iter().flat_map(|v| &v.fields), &decl.scope);
+                    }
+                }
                 _ => {}
             }
+        }
+    }
+
+    fn declared_by(&self, name: &Name) -> Option<TypeDecl> {
+        self.out.made(name.id).and_then(|id| self.out.binding(id).def.clone())
+    }
+
+    /// Writes down what the names in the types of a struct or enum stand for, for those who know it from another file.
+    fn scope_names<'t>(&self, types: impl Iterator<Item = &'t TypeExpr>, scope: &TypeScope) {
+        for ty in types {
+            ty.each_name(&mut |name, _| {
+                if scope.generics.iter().any(|g| g == name) || scope.named(name).is_some() {
+                    return;
+                }
+                if let Some(decl) = self.lookup(name).and_then(|(id, _)| self.out.binding(id).def.as_ref()) {
+                    scope.add(name.clone(), decl);
+                }
+            });
         }
     }
 
@@ -303,7 +335,8 @@ fn field(field: &Field) -> FieldDecl {
         None => DefaultDecl::None,
         Some(e) => constant(e).map_or(DefaultDecl::Computed, DefaultDecl::Constant),
     };
-    FieldDecl { name: field.name.text.clone(), span: field.name.span, ty: field.ty.clone(), default }
+    let in_data = name_in_data(&field.attributes).map(SmolStr::new);
+    FieldDecl { name: field.name.text.clone(), in_data, span: field.name.span, ty: field.ty.clone(), default }
 }
 
 /// The value of an expression that is always the same.
@@ -327,6 +360,7 @@ pub(crate) fn constant(e: &Expr) -> Option<Constant> {
 fn variant(variant: &Variant) -> VariantDecl {
     VariantDecl {
         name: variant.name.text.clone(),
+        in_data: name_in_data(&variant.attributes).map(SmolStr::new),
         span: variant.name.span,
         arity: variant.fields.len(),
         types: variant.fields.clone().into(),

@@ -21,6 +21,8 @@ pub struct StructDef {
 pub struct FieldDef {
     /// Its name.
     pub name: Str,
+    /// Its name in data.
+    pub in_data: Str,
     /// Span of the name.
     pub span: Span,
     /// Default, used if a literal leaves it out.
@@ -45,6 +47,8 @@ pub struct EnumDef {
     pub site: Option<Site>,
     /// Its variants in the order of the declaration.
     pub variants: Box<[VariantDef]>,
+    /// The key by which data tells its variants apart; without one, a variant is its name, or a dict of its name.
+    pub tag: Option<Str>,
     /// Functions that its `impl`s declare.
     pub methods: Methods<Method>,
 }
@@ -53,6 +57,8 @@ pub struct EnumDef {
 pub struct VariantDef {
     /// Its name.
     pub name: Str,
+    /// Its name in data.
+    pub in_data: Str,
     /// Span of the name.
     pub span: Span,
     /// Number of values that it holds.

@@ -259,8 +259,9 @@ thread_local! {
         name: Str::new("Result"),
         site: None,
         variants: ["Ok", "Err"]
-            .map(|name| VariantDef { name: Str::new(name), span: Span::default(), arity: 1 })
+            .map(|name| VariantDef { name: Str::new(name), in_data: Str::new(name), span: Span::default(), arity: 1 })
             .into(),
+        tag: None,
         methods: crate::declaration::Methods::default(),
     });
 }

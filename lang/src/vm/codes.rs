@@ -159,6 +159,18 @@ pub enum RunCode {
         fails: "struct Point { x: int, y: int }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
         mended: "struct Point { x: int, y: int = 0 }\nlet d = json_parse(\"{\\\"x\\\": 1}\")\nprintln(Point {...d})\n",
     },
+    /// Data of another type.
+    Decode = "HARN-RUN-021", Error {
+        title: "data of another type",
+        meaning: "Data was decoded into a type that it does not have. The message names the place in the data, what was \
+                  expected there and what was found.",
+        fails: "struct Finding { file: string, line: int }\n\
+                let text = \"{\\\"file\\\": \\\"a.rs\\\", \\\"line\\\": \\\"12\\\"}\"\n\
+                println(json_parse(text, {as: Finding}).line)\n",
+        mended: "struct Finding { file: string, line: int }\n\
+                 let text = \"{\\\"file\\\": \\\"a.rs\\\", \\\"line\\\": 12}\"\n\
+                 println(json_parse(text, {as: Finding}).line)\n",
+    },
     /// Deadline exceeded.
     Deadline = "HARN-RUN-030", Error {
         title: "deadline exceeded",

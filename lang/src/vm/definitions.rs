@@ -1,7 +1,7 @@
 //! The run-time definitions of declared types.
 
-use crate::declaration::{EnumDecl, InterfaceDecl, StructDecl};
-use crate::value::{EnumDef, InterfaceDef, StructDef};
+use crate::declaration::{EnumDecl, InterfaceDecl, StructDecl, TypeDecl};
+use crate::value::{EnumDef, InterfaceDef, StructDef, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,6 +14,14 @@ pub struct Definitions {
     structs: Of<StructDecl, StructDef>,
     enums: Of<EnumDecl, EnumDef>,
     interfaces: Of<InterfaceDecl, InterfaceDef>,
+    /// The declarations of the run, and the types as values. A declaration names others without keeping them.
+    types: RefCell<HashMap<*const (), KeptType>>,
+}
+
+/// A declaration that lives as long as the run.
+struct KeptType {
+    decl: TypeDecl,
+    value: Option<Value>,
 }
 
 /// The definitions of a kind. Each keeps its declaration, so that no other takes its address.
@@ -49,6 +57,26 @@ impl<Decl, Def> Of<Decl, Def> {
 }
 
 impl Definitions {
+    /// Keeps a declaration.
+    pub fn keep(&self, decl: &TypeDecl) {
+        let kept = || KeptType { decl: decl.clone(), value: None };
+        self.types.borrow_mut().entry(decl.address()).or_insert_with(kept);
+    }
+
+    /// Returns a declared type as a value, which is made when it is first asked for.
+    pub fn of_type(&self, decl: &TypeDecl, make: impl FnOnce() -> Value) -> Value {
+        self.keep(decl);
+        let known = self.types.borrow().get(&decl.address()).and_then(|kept| kept.value.clone());
+        known.unwrap_or_else(|| {
+            let value = make();
+            if let Some(kept) = self.types.borrow_mut().get_mut(&decl.address()) {
+                debug_assert!(kept.decl.address() == decl.address(), "a declaration is kept under its address");
+                kept.value = Some(value.clone());
+            }
+            value
+        })
+    }
+
     /// Returns the definition of a struct, which is made when it is first asked for.
     pub fn of_struct(&self, decl: &Rc<StructDecl>, make: impl FnOnce() -> StructDef) -> Rc<StructDef> {
         self.structs.of(decl, || Rc::new(make()))

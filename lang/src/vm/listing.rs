@@ -319,7 +319,7 @@ fn written(test: &TypeTest) -> String {
         TypeTest::Dict(item) => format!("dict<string, {}>", written(item)),
         TypeTest::Set(item) => format!("set<{}>", written(item)),
         TypeTest::Result(ok, err) => format!("Result<{}, {}>", written(ok), written(err)),
-        TypeTest::Shape(fields) => {
+        TypeTest::Shape(fields, _) => {
             let field = |(key, optional, ty): &(Str, bool, TypeTest)| {
                 format!("{key}{}: {}", if *optional { "?" } else { "" }, written(ty))
             };

@@ -10,6 +10,7 @@
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
 //!   builtin that must wait hands back.
+//! - [`TypeTest`]: whether a value has a type. [`TypeValue`]: a type as a value; `decode`: values of it from data.
 //! - [`Coverage`]: the lines that have run.
 //! - [`Meter`]: what a walk over values costs.
 //! - `coroutine`: code of another language, which waits on a native stack of its own.
@@ -24,6 +25,7 @@ mod codes;
 mod context;
 mod coroutine;
 mod coverage;
+mod decode;
 mod definitions;
 mod dispatch;
 mod drive;
@@ -51,6 +53,7 @@ mod record;
 mod slice;
 pub(crate) mod tasks;
 mod type_test;
+mod type_value;
 mod unwind;
 pub mod verify;
 mod wait;
@@ -63,6 +66,7 @@ pub use codes::RunCode;
 pub use context::{Context, Cx, Host, Idle, Limits, NoHost, Suggestions};
 pub use coroutine::{begin, call, inside, outside, roomy, tick};
 pub use coverage::{Coverage, LineCount};
+pub use decode::{DecodeOptions, Decoded};
 pub use definitions::Definitions;
 pub use drive::{Function, drive, resume, yield_once};
 pub(crate) use elements::element;
@@ -89,7 +93,8 @@ pub use raise::{About, Raise, RaisePayload, Why};
 pub use tasks::{
     Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work,
 };
-pub use type_test::TypeTest;
+pub use type_test::{TypeTable, TypeTest};
+pub use type_value::TypeValue;
 pub(crate) use unwind::{held, held_why};
 pub use wait::{Called, Local, On, Outcome, Wait};
 pub use watch::{Watched, watch_time};

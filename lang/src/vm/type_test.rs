@@ -1,6 +1,8 @@
 //! Whether a value has a written type, asked while running: `catch (e: Type)`.
 
-use crate::value::{EnumDef, InterfaceDef, Str, StructDef, Value};
+use super::{Meter, Stopped};
+use crate::value::{EnumDef, InterfaceDef, Str, StructDef, Value, inspect};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A written type, ready to be asked.
@@ -26,8 +28,8 @@ pub enum TypeTest {
     Set(Box<Self>),
     /// `Result<T, E>`
     Result(Box<Self>, Box<Self>),
-    /// `{a: T, b?: U}`; other keys do not matter.
-    Shape(Vec<(Str, bool, Self)>),
+    /// `{a: T, b?: U}`, and whether it ends in `...`. Other keys do not matter to a test.
+    Shape(Vec<(Str, bool, Self)>, bool),
     /// `"text"`
     Literal(Str),
     /// `A | B`
@@ -36,45 +38,148 @@ pub enum TypeTest {
     See(usize),
 }
 
-/// Levels of a value that are looked at: a type that holds itself could go on for ever.
-const DEPTH: u32 = 200;
-
-/// Whether `value` is of type `types[at]`.
-pub(super) fn has_type(types: &[TypeTest], at: usize, value: &Value) -> bool {
-    types.get(at).is_some_and(|test| fits(types, test, value, DEPTH))
+/// Types of a function, or all that a type as a value needs.
+#[derive(Default)]
+pub struct TypeTable {
+    /// The types, aliases as entries of their own.
+    pub tests: Vec<TypeTest>,
+    /// The types of the fields of each struct, by the address of its definition, which a test holds.
+    pub structs: HashMap<*const StructDef, Box<[TypeTest]>>,
+    /// The types of the values of each variant of an enum.
+    pub enums: HashMap<*const EnumDef, Box<[Box<[TypeTest]>]>>,
 }
 
-fn fits(types: &[TypeTest], test: &TypeTest, value: &Value, depth: u32) -> bool {
-    let Some(depth) = depth.checked_sub(1) else { return true };
-    let all = |test: &TypeTest, items: &[Value]| items.iter().all(|v| fits(types, test, v, depth));
-    match (test, value) {
-        (TypeTest::Any, _) => true,
-        (TypeTest::Named(name), _) => named(name, value),
-        (TypeTest::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
-        (TypeTest::Enum(def), Value::Variant(v)) => Rc::ptr_eq(def, v.def()),
-        (TypeTest::Interface(def), Value::Struct(s)) => {
-            def.methods.iter().all(|name| s.def().methods.get(name).is_some_and(|found| found.takes_self))
+/// Levels of a value that are looked at: a type that holds itself could go on for ever.
+pub(super) const DEPTH: u32 = 200;
+
+/// Whether `value` is of type `types[at]`. A test that the limits of the run stop says no; the machine raises why before the
+/// script sees that.
+pub(super) fn has_type(types: &[TypeTest], at: usize, value: &Value) -> bool {
+    types.get(at).is_some_and(|test| fits(types, test, value))
+}
+
+/// Whether a value is of a type.
+pub(super) fn fits(types: &[TypeTest], test: &TypeTest, value: &Value) -> bool {
+    let mut fit = Fit { types, meter: Meter::start() };
+    fit.test(test, value, DEPTH).unwrap_or(false)
+}
+
+/// One walk over a value.
+struct Fit<'t> {
+    types: &'t [TypeTest],
+    meter: Meter,
+}
+
+impl<'t> Fit<'t> {
+    fn test(&mut self, test: &'t TypeTest, value: &Value, depth: u32) -> Result<bool, Stopped> {
+        let Some(depth) = depth.checked_sub(1) else { return Ok(true) };
+        self.meter.step()?;
+        Ok(match (test, value) {
+            (TypeTest::Any, _) => true,
+            (TypeTest::Named(name), _) => named(name, value),
+            (TypeTest::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
+            (TypeTest::Enum(def), Value::Variant(v)) => Rc::ptr_eq(def, v.def()),
+            (TypeTest::Interface(def), Value::Struct(s)) => {
+                def.methods.iter().all(|name| s.def().methods.get(name).is_some_and(|found| found.takes_self))
+            }
+            (TypeTest::Interface(def), Value::Variant(v)) => {
+                def.methods.iter().all(|name| v.def().methods.get(name).is_some_and(|found| found.takes_self))
+            }
+            (TypeTest::List(item), Value::List(l)) => self.all(item, l.items.iter(), depth)?,
+            (TypeTest::Set(item), Value::Set(s)) => self.all(item, s.items().iter(), depth)?,
+            (TypeTest::Dict(item), Value::Dict(d)) => self.all(item, d.dict.iter().map(|(_, v)| v), depth)?,
+            (TypeTest::Dict(_), Value::Host(h)) => h.object().type_name() == "dict",
+            (TypeTest::Result(ok, err), _) => match value.as_result() {
+                Some(Ok(v)) => self.test(ok, v, depth)?,
+                Some(Err(e)) => self.test(err, e, depth)?,
+                None => false,
+            },
+            (TypeTest::Shape(fields, _), _) => {
+                for (key, optional, ty) in fields {
+                    let has = match entry(value, key) {
+                        Some(v) => self.test(ty, &v, depth)? || (*optional && v.is_nil()),
+                        None => *optional && matches!(value, Value::Dict(_) | Value::Struct(_) | Value::Host(_)),
+                    };
+                    if !has {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            (TypeTest::Literal(text), Value::Str(s)) => s == text,
+            (TypeTest::Either(parts), _) => {
+                for part in parts {
+                    if self.test(part, value, depth)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+            (TypeTest::See(at), _) => match self.types.get(*at) {
+                Some(test) => self.test(test, value, depth)?,
+                None => false,
+            },
+            _ => false,
+        })
+    }
+
+    fn all<'v>(
+        &mut self,
+        test: &'t TypeTest,
+        items: impl Iterator<Item = &'v Value>,
+        depth: u32,
+    ) -> Result<bool, Stopped> {
+        if matches!(test, TypeTest::Any) {
+            return Ok(true);
         }
-        (TypeTest::Interface(def), Value::Variant(v)) => {
-            def.methods.iter().all(|name| v.def().methods.get(name).is_some_and(|found| found.takes_self))
+        for item in items {
+            if !self.test(test, item, depth)? {
+                return Ok(false);
+            }
         }
-        (TypeTest::List(item), Value::List(l)) => all(item, &l.items),
-        (TypeTest::Set(item), Value::Set(s)) => all(item, s.items()),
-        (TypeTest::Dict(item), Value::Dict(d)) => d.dict.iter().all(|(_, v)| fits(types, item, v, depth)),
-        (TypeTest::Dict(_), Value::Host(h)) => h.object().type_name() == "dict",
-        (TypeTest::Result(ok, err), _) => match value.as_result() {
-            Some(Ok(v)) => fits(types, ok, v, depth),
-            Some(Err(e)) => fits(types, err, e, depth),
-            None => false,
-        },
-        (TypeTest::Shape(fields), _) => fields.iter().all(|(key, optional, ty)| match entry(value, key) {
-            Some(v) => fits(types, ty, &v, depth) || (*optional && v.is_nil()),
-            None => *optional && matches!(value, Value::Dict(_) | Value::Struct(_) | Value::Host(_)),
-        }),
-        (TypeTest::Literal(text), Value::Str(s)) => s == text,
-        (TypeTest::Either(parts), _) => parts.iter().any(|part| fits(types, part, value, depth)),
-        (TypeTest::See(at), _) => types.get(*at).is_some_and(|test| fits(types, test, value, depth)),
-        _ => false,
+        Ok(true)
+    }
+}
+
+impl TypeTest {
+    /// Returns the type as a script would write it; an alias inside of itself is `…`.
+    pub(super) fn written(&self, types: &[Self]) -> String {
+        self.written_within(types, 8)
+    }
+
+    fn written_within(&self, types: &[Self], depth: u32) -> String {
+        let Some(depth) = depth.checked_sub(1) else { return "…".to_owned() };
+        let inner = |test: &Self| test.written_within(types, depth);
+        match self {
+            Self::Any => "any".to_owned(),
+            Self::Never => "never".to_owned(),
+            Self::Named(name) => name.to_string(),
+            Self::Struct(def) => def.name.to_string(),
+            Self::Enum(def) => def.name.to_string(),
+            Self::Interface(def) => def.name.to_string(),
+            Self::List(item) => format!("list<{}>", inner(item)),
+            Self::Dict(item) => format!("dict<string, {}>", inner(item)),
+            Self::Set(item) => format!("set<{}>", inner(item)),
+            Self::Result(ok, err) => format!("Result<{}, {}>", inner(ok), inner(err)),
+            Self::Shape(fields, open) => {
+                let mut parts: Vec<String> = fields
+                    .iter()
+                    .map(|(name, optional, ty)| format!("{name}{}: {}", if *optional { "?" } else { "" }, inner(ty)))
+                    .collect();
+                parts.extend(open.then(|| "...".to_owned()));
+                format!("{{{}}}", parts.join(", "))
+            }
+            Self::Literal(text) => inspect(&Value::Str(text.clone())),
+            Self::Either(parts) => match parts.as_slice() {
+                [one, nil] if nil.is_nil() && !matches!(one, Self::Either(_)) => format!("{}?", inner(one)),
+                _ => parts.iter().map(inner).collect::<Vec<_>>().join(" | "),
+            },
+            Self::See(at) => types.get(*at).map_or_else(|| "…".to_owned(), inner),
+        }
+    }
+
+    fn is_nil(&self) -> bool {
+        matches!(self, Self::Named(name) if name.as_str() == "nil")
     }
 }
 

@@ -166,6 +166,7 @@ fn expr(e: &Expr) -> String {
             }
         },
         ExprKind::Name(n) => n.to_string(),
+        ExprKind::Type(t) => format!("(type {})", ty(t)),
         ExprKind::Placeholder => "_".to_owned(),
         ExprKind::List(items) => format!("[{}]", list(items, item_of)),
         ExprKind::Dict(items) => format!("(dict {})", entries(items)).replace("(dict )", "(dict)"),

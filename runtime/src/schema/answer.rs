@@ -16,7 +16,8 @@ pub fn read_answer(text: &str, schema: &Data) -> Result<Data, String> {
 }
 
 /// Returns the text without a fence around it.
-fn unfenced(text: &str) -> &str {
+#[must_use]
+pub fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let inside = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     inside.and_then(|inside| inside.split_once('\n')).map_or(text, |(_, body)| body.trim())

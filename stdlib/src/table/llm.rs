@@ -1,13 +1,14 @@
 //! Asking a model once.
 
 use crate::Capability;
+use crate::answer::AnswerType;
 use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
 use crate::lint;
 use crate::options::OptionReader;
 use crate::table::tool::tools_from;
-use crate::values::{Pieces, TextStream, TranscriptValue, find_session};
+use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Str, Value};
@@ -24,7 +25,6 @@ use runtime::reminder::lifecycle::{
 use runtime::reminder::policy;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::render::{PromptReminders, RenderOptions, bars_native, demotion, render};
-use runtime::schema::read_answer;
 use runtime::seam::{Model, Scope, Turn, call_error};
 use runtime::session::Session;
 use runtime::transcript::Transcript;
@@ -66,8 +66,16 @@ struct Answered {
 
 fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let asking = asking(cx, args, "llm_call")?;
-    let schema = asking.request.output_schema.clone();
-    Ok(Wait::new(async move { asking.ask(&|_| {}).await.map(|answered| reply_value(&answered, &schema)) }))
+    let options = OptionReader::llm(args, 2)?;
+    let returned = AnswerType::of(cx, &options, "returns")?;
+    let beside = AnswerType::of(cx, &options, "output_schema")?;
+    Ok(Wait::new(async move {
+        let answered = asking.ask(&|_| {}).await?;
+        match returned {
+            Some(ty) => ty.read(&answered.reply.text).await,
+            None => reply_value(&answered, beside.as_ref()).await,
+        }
+    }))
 }
 
 fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -77,7 +85,11 @@ fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     }
     let pieces = Pieces::default();
     let coming = pieces.clone();
+    let returned = AnswerType::of(cx, &OptionReader::llm(args, 2)?, "returns")?;
     let request = async move { asking.ask(&|delta| coming.take_in(delta)).await.map(drop) };
+    if let Some(ty) = returned {
+        return Ok(ValueStream::value(pieces, ty, request));
+    }
     Ok(TextStream::value(pieces, request))
 }
 
@@ -243,7 +255,7 @@ pub(crate) fn announce(world: &Rc<World>, request: &Request) {
     }
 }
 
-fn reply_value(answered: &Answered, schema: &Data) -> Value {
+async fn reply_value(answered: &Answered, ty: Option<&AnswerType>) -> Result<Value, Box<Raise>> {
     let Answered { reply, transcript } = answered;
     let mut data = Data::dict([
         ("text", Data::from(&reply.text)),
@@ -266,19 +278,17 @@ fn reply_value(answered: &Answered, schema: &Data) -> Value {
     if reply.thoughts_left_out() > 0 {
         data.set(THOUGHTS_LEFT_OUT, reply.thoughts_left_out().into());
     }
+    let Value::Dict(read) = to_value(&data) else { return Ok(Value::Nil) };
+    let mut dict = read.dict.clone();
     // One call asks once: what to do about an answer that does not fit is the script's business.
-    if !schema.is_nil() {
-        match read_answer(&reply.text, schema) {
-            Ok(value) => data.set("data", value),
-            Err(why) => data.set("schema_error", why.into()),
-        }
+    if let Some(ty) = ty {
+        match ty.attempt(&reply.text).await? {
+            Ok(value) => dict.insert(Str::new("data"), value),
+            Err(misfit) => dict.insert(Str::new("schema_error"), Value::from(misfit.why)),
+        };
     }
-    match (to_value(&data), transcript) {
-        (Value::Dict(read), Some(transcript)) => {
-            let mut dict = read.dict.clone();
-            dict.insert(Str::new("transcript"), TranscriptValue::value(transcript.clone()));
-            Value::dict(dict)
-        }
-        (read, _) => read,
+    if let Some(transcript) = transcript {
+        dict.insert(Str::new("transcript"), TranscriptValue::value(transcript.clone()));
     }
+    Ok(Value::dict(dict))
 }

@@ -44,7 +44,7 @@ impl Pieces {
 }
 
 /// A request and what has come of its answer.
-struct TextSource {
+pub(super) struct TextSource {
     pieces: Pieces,
     /// The request, until it is over.
     request: Option<Local<Result<(), Box<Raise>>>>,
@@ -53,7 +53,12 @@ struct TextSource {
 }
 
 impl TextSource {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, Box<Raise>>> {
+    /// One whose `request` writes arriving text to `pieces`.
+    pub(super) fn new(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Self {
+        Self { pieces, request: Some(Box::pin(request)), failed: None }
+    }
+
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<String>, Box<Raise>>> {
         loop {
             if self.pieces.0.broken.get() {
                 (self.request, self.failed) = (None, None);
@@ -96,7 +101,7 @@ pub(crate) struct TextStream {
 impl TextStream {
     /// Returns the stream as a value; `request` writes arriving text to `pieces`.
     pub(crate) fn value(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Value {
-        let source = TextSource { pieces, request: Some(Box::pin(request)), failed: None };
+        let source = TextSource::new(pieces, request);
         HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })
     }
 

@@ -196,9 +196,12 @@ fn kind_of(kind: &ExprKind) -> Option<&'static str> {
         ExprKind::Mutex(_) => "mutex_expression",
         ExprKind::Select(_) => "select_expression",
         // Names are part of many nodes of tree-sitter; blocks and closures are compared as braces.
-        ExprKind::Name(_) | ExprKind::Closure(_) | ExprKind::Block(_) | ExprKind::Error | ExprKind::TooDeep => {
-            return None;
-        }
+        ExprKind::Name(_)
+        | ExprKind::Type(_)
+        | ExprKind::Closure(_)
+        | ExprKind::Block(_)
+        | ExprKind::Error
+        | ExprKind::TooDeep => return None,
     })
 }
 

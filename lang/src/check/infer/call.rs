@@ -21,6 +21,9 @@ impl<'a> Checker<'a> {
                 self.hidden_method(row, object, name);
                 return self.builtin_call(row, args, span);
             }
+            if let Some(ty) = self.from_call(object, name, args, span) {
+                return ty;
+            }
             if let Some(ty) = self.variant_call(object, name, args, want) {
                 return ty;
             }
@@ -135,6 +138,7 @@ impl<'a> Checker<'a> {
         let max = (!row.arity.rest).then_some(usize::from(row.arity.max));
         self.arity(args, span, &row.full_name(), usize::from(row.arity.min), max, None, Some(row));
         let result = self.builtin_arguments(row, 0, None, args);
+        let result = self.decoded(row, args, result);
         // Behind `assert(x)`, x holds.
         if let ("", "assert", Some(test)) = (row.module, row.name, args.first())
             && !test.spread

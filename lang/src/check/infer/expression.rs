@@ -59,6 +59,7 @@ impl<'a> Checker<'a> {
             ExprKind::Float(_) => Type::Float,
             ExprKind::Str(parts) => self.text(e, parts),
             ExprKind::Name(_) => self.name(e),
+            ExprKind::Type(_) => Type::Any,
             ExprKind::Placeholder => self.piped.last().cloned().unwrap_or(Type::Any),
             ExprKind::Struct { name, items } => self.structure(name, items),
             ExprKind::Pair(a, b) => {

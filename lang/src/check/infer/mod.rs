@@ -6,13 +6,14 @@
 //!
 //! - [`statement`], [`function`], [`assign`], [`pattern`]: what binds names.
 //! - [`expression`], [`branch`], [`operator`], [`member`], [`index`], [`call`], [`method`]: what has a value.
-//! - [`event`]: what a handler gets. [`condition`]: what a test tells.
+//! - [`decode`]: types as values. [`event`]: what a handler gets. [`condition`]: what a test tells.
 //! - [`want`], [`fit`]: what a place demands and whether a value fits; [`report`]: the words.
 
 mod assign;
 mod branch;
 mod call;
 mod condition;
+mod decode;
 mod event;
 mod expression;
 mod fit;

@@ -22,6 +22,9 @@ use std::rc::Rc;
 pub(super) const GLOBAL: &[&str] =
     &["base64_decode", "base64_encode", "join", "json_parse", "json_stringify", "json_stringify_pretty", "sha256"];
 
+/// A pack has no types whose defaults would have to be computed.
+const JSON_AT_ONCE: (&str, PlainFn) = ("json_parse", lang::builtins::json_parse_at_once);
+
 /// Methods of strings that Rhai lacks.
 pub(super) const OF_STRINGS: &[&str] = &[
     "char_at",
@@ -68,8 +71,9 @@ pub(super) fn rows(granted: &[Capability]) -> impl Iterator<Item = (&'static Bui
         match row.run {
             BuiltinRun::Plain(run) => Some((row, run)),
             // A pack cannot wait: its files are read and written at once.
-            BuiltinRun::Waits(_) if row.module.is_empty() => {
-                AT_ONCE.iter().find(|(name, _)| *name == row.name).map(|&(_, run)| (row, run))
+            BuiltinRun::Waits(_) | BuiltinRun::Native(_) if row.module.is_empty() => {
+                let at_once = AT_ONCE.iter().chain([&JSON_AT_ONCE]).find(|(name, _)| *name == row.name);
+                at_once.map(|&(_, run)| (row, run))
             }
             BuiltinRun::Waits(_) | BuiltinRun::Native(_) => None,
         }
