@@ -114,7 +114,7 @@ const HTTP: &str = "{headers?: dict, timeout_ms?: count}";
 
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<dict>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: any, returns?: any, \
+    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, returns?: dict, \
     thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
@@ -125,7 +125,7 @@ macro_rules! loop_options {
             $more,
             "provider?: string, model?: string, session_id?: string, messages?: list<dict>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: any, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
              thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: count, hook_timeout_ms?: count, daemon?: bool, wake_interval_ms?: count, \
              watch_paths?: string | list<string>, consolidate_on_idle?: bool | CompactOptions, max_iterations?: count, \
              max_nudges?: count, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
