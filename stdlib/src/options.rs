@@ -10,6 +10,8 @@ pub(crate) mod daemon;
 mod handed_over;
 mod hub;
 mod payloads;
+#[cfg(test)]
+mod wrong_literals;
 
 pub(crate) use handed_over::HANDED_OVER;
 pub(crate) use payloads::PAYLOADS;
@@ -33,6 +35,40 @@ use std::sync::Arc;
 
 /// Named types that signatures mention.
 pub(crate) static SHAPES: &[(&str, &str)] = &[
+    (
+        "ReminderSpec",
+        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: count, \
+         preserve_on_compact?: bool, propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
+         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: count, every?: count, \
+         max_times?: count, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
+         when?: fn(any) -> any, until?: fn(any) -> any, expect?: any}",
+    ),
+    ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
+    (
+        "BridgeInjection",
+        "{body?: string, content?: any, mode?: \"interrupt_immediate\" | \"finish_step\" | \"audit_only\", \
+         tags?: list<string>, dedupe_key?: string, ttl_turns?: count, preserve_on_compact?: bool, \
+         propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
+    ),
+    (
+        "LoopReminders",
+        "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
+         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: count, max_share?: share}",
+    ),
+    ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
+    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
+    (
+        "ToolAnnotations",
+        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
+         permission?: bool | string, sequential?: bool, timeout_ms?: ms, read_only?: bool, root?: string}",
+    ),
+    (
+        "LoopCompaction",
+        "{threshold?: share | tokens, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, \
+         target_tokens?: count, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
+    ),
     ("LlmOptions", LLM),
     ("AgentLoopOptions", LOOP),
     ("SubAgentOptions", SUB_AGENT),
@@ -74,18 +110,18 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
          can?: list<string>, secret?: string, secret_env?: string}",
     ),
     ("ChannelActionOptions", "{session_id?: string, action_id?: string}"),
-    ("ChannelEventsOptions", "{session_id?: string, after?: int, idle_ms?: int}"),
+    ("ChannelEventsOptions", "{session_id?: string, after?: count, idle_ms?: ms}"),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),
     (
         "CompactOptions",
-        "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: int, target_tokens?: int, \
+        "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, target_tokens?: count, \
          summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
     ),
     (
         "MockReply",
         "{text?: string, reasoning?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
-         error?: {category?: string, message?: string, status?: int, retry_after_ms?: int}, delay_ms?: int}",
+         error?: {category?: string, message?: string, status?: int, retry_after_ms?: ms}, delay_ms?: ms}",
     ),
     ("FactOptions", "{root?: string, namespace?: string, now?: any}"),
     ("RecallOptions", "{root?: string, namespace?: string, now?: any, limit?: int}"),
@@ -95,15 +131,15 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
-const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: int, max_output?: int, \
+const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: ms, max_output?: count, \
     env?: list<string>, readable?: list<string>, writable?: list<string>}";
 
-const HTTP: &str = "{headers?: dict, timeout_ms?: int}";
+const HTTP: &str = "{headers?: dict, timeout_ms?: ms}";
 
-const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<any>, \
+const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: dict, messages?: list<any>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-    thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, budget?: Budget, reminders?: any}";
+    top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: dict | list<dict | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+    thinking?: any, timeout_ms?: ms, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
 macro_rules! loop_options {
@@ -113,18 +149,18 @@ macro_rules! loop_options {
             $more,
             "provider?: string, model?: string, session_id?: string, messages?: list<any>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
-             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: int, tools?: any, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-             thinking?: any, timeout_ms?: int, stream?: bool, llm_retries?: int, persona?: string, permissions?: any, deadline?: int, hook_timeout_ms?: int, daemon?: bool, wake_interval_ms?: int, \
-             watch_paths?: string | list<string>, consolidate_on_idle?: any, max_iterations?: int, \
-             max_nudges?: int, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
-             auto_compact?: bool, compact_threshold?: float, compact_keep_last?: int, \
+             top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: dict | list<dict | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
+             thinking?: any, timeout_ms?: ms, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: ms, hook_timeout_ms?: ms, daemon?: bool, wake_interval_ms?: ms, \
+             watch_paths?: string | list<string>, consolidate_on_idle?: bool | CompactOptions, max_iterations?: count, \
+             max_nudges?: count, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
+             auto_compact?: bool, compact_threshold?: share | tokens, compact_keep_last?: count, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
-             compact_callback?: fn(any, any) -> any, compaction?: any, token_budget?: int, budget?: Budget, max_tool_output_chars?: int, parallel_tool_calls?: bool, max_repeats?: int}"
+             compact_callback?: fn(any, any) -> any, compaction?: bool | LoopCompaction, token_budget?: count, budget?: Budget, max_tool_output_chars?: count, parallel_tool_calls?: bool, max_repeats?: count}"
         )
     };
 }
 
-const LOOP: &str = loop_options!("transcript?: any, persist_path?: string, resume_path?: string, ");
+const LOOP: &str = loop_options!("transcript?: dict, persist_path?: string, resume_path?: string, ");
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "

@@ -130,8 +130,7 @@ fn param(decl: &FnDecl, argument: usize) -> Option<(String, Option<&TypeExpr>)> 
 }
 
 fn shape(name: &str) -> Option<TypeExpr> {
-    let text = described::SHAPES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    let text = text.or_else(|| registry().shape(name).map(|(_, text)| text))?;
+    let (_, text) = registry().shape(name)?;
     signature(&format!("shape() -> {text}"))?.returns
 }
 

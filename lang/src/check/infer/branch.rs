@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::builtin_type::Tag;
-use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
+use crate::check::types::{Kinds, Numbers, Shape, ShapeKey, Type, join};
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -164,7 +164,13 @@ impl<'a> Checker<'a> {
     ) -> Type {
         let over_type = self.expr(over, ExpectedType::FREE);
         if let Some(options) = options {
-            let limit = ShapeKey { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
+            let limit = ShapeKey {
+                name: "max_concurrent".into(),
+                ty: Type::Int,
+                optional: true,
+                at: None,
+                numbers: Numbers::Open,
+            };
             let wanted = Type::Shape(Rc::new(Shape {
                 fields: vec![limit],
                 open: false,

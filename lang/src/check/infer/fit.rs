@@ -57,6 +57,12 @@ impl Checker<'_> {
     fn against_field(&mut self, at: Span, field: &ShapeKey, wanted: &ShapeKey, why: DemandOrigin) {
         let ty = if wanted.optional { wanted.ty.clone().optional() } else { wanted.ty.clone() };
         let at = field.at.map_or(at, |(_, value)| value);
+        if let Some(asked) = wanted.numbers.refused(&field.numbers)
+            && field.at.is_some()
+            && matches!(field.ty, Type::Int | Type::Float)
+        {
+            return self.out_of_range(at, &asked, why);
+        }
         self.fit(at, field.ty.clone(), ExpectedType::must(&ty, why));
     }
 

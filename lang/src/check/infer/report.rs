@@ -41,6 +41,18 @@ impl Checker<'_> {
         if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
+    /// A number in a literal that is in none of the ranges that its key allows.
+    pub(super) fn out_of_range(&mut self, at: Span, asked: &str, why: DemandOrigin) {
+        let written = self.source.slice(at);
+        let d = Diagnostic::new(CheckCode::Type, format!("expected {asked}, found {written}")).label(
+            self.source,
+            at,
+            "out of range",
+        );
+        let d = self.with_origin(d, why, asked);
+        if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
+    }
+
     /// Statements that never run; `left` is what leaves before them.
     pub(super) fn dead(&mut self, span: Span, left: Option<Span>, removable: bool) {
         let mut d = Diagnostic::new(CheckCode::Dead, "unreachable statement").label(self.source, span, "never runs");
