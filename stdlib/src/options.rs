@@ -10,6 +10,8 @@ pub(crate) mod daemon;
 mod handed_over;
 mod hub;
 mod payloads;
+#[cfg(test)]
+mod wrong_literals;
 
 pub(crate) use handed_over::HANDED_OVER;
 pub(crate) use payloads::PAYLOADS;
@@ -33,6 +35,40 @@ use std::sync::Arc;
 
 /// Named types that signatures mention.
 pub(crate) static SHAPES: &[(&str, &str)] = &[
+    (
+        "ReminderSpec",
+        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: count, \
+         preserve_on_compact?: bool, propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
+         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: count, every?: count, \
+         max_times?: count, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
+         when?: fn(any) -> any, until?: fn(any) -> any, expect?: any}",
+    ),
+    ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
+    (
+        "BridgeInjection",
+        "{body?: string, content?: any, mode?: \"interrupt_immediate\" | \"finish_step\" | \"audit_only\", \
+         tags?: list<string>, dedupe_key?: string, ttl_turns?: count, preserve_on_compact?: bool, \
+         propagate?: \"all\" | \"session\" | \"none\", \
+         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
+    ),
+    (
+        "LoopReminders",
+        "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
+         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: count, max_share?: share}",
+    ),
+    ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
+    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
+    (
+        "ToolAnnotations",
+        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
+         permission?: bool | string, sequential?: bool, timeout_ms?: ms, read_only?: bool, root?: string, ...}",
+    ),
+    (
+        "LoopCompaction",
+        "{threshold?: share | tokens, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, \
+         target_tokens?: count, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
+    ),
     ("LlmOptions", LLM),
     ("AgentLoopOptions", LOOP),
     ("SubAgentOptions", SUB_AGENT),
@@ -74,21 +110,10 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
          can?: list<string>, secret?: string, secret_env?: string}",
     ),
     ("ChannelActionOptions", "{session_id?: string, action_id?: string}"),
-    ("ChannelEventsOptions", "{session_id?: string, after?: count, idle_ms?: count}"),
+    ("ChannelEventsOptions", "{session_id?: string, after?: count, idle_ms?: ms}"),
+    ("ToolSource", "{tools: dict, ...} | {handler: any, ...}"),
     ("ShellToolOptions", SHELL_TOOL),
     ("McpServer", crate::mcp::SERVER),
-    ("ToolSource", "{tools: dict, ...} | {handler: any, ...}"),
-    ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
-    (
-        "ToolAnnotations",
-        "{title?: string, kind?: \"read\" | \"search\" | \"think\" | \"fetch\" | \"edit\" | \"delete\" | \"move\" | \"execute\" | \"other\", \
-         permission?: bool | string, sequential?: bool, timeout_ms?: count, read_only?: bool, root?: string, ...}",
-    ),
-    (
-        "LoopCompaction",
-        "{threshold?: float | count, strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, \
-         target_tokens?: count, summary?: string, summarize_prompt?: string, custom_compactor?: fn(any, any) -> any}",
-    ),
     (
         "CompactOptions",
         "{strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", keep_last?: count, target_tokens?: count, \
@@ -97,7 +122,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     (
         "MockReply",
         "{text?: string, reasoning?: string, tool_calls?: list<any>, input_tokens?: int, output_tokens?: int, model?: string, match?: string, \
-         error?: {category?: string, message?: string, status?: int, retry_after_ms?: int}, delay_ms?: int}",
+         error?: {category?: string, message?: string, status?: int, retry_after_ms?: ms}, delay_ms?: ms}",
     ),
     ("FactOptions", "{root?: string, namespace?: string, now?: any}"),
     ("RecallOptions", "{root?: string, namespace?: string, now?: any, limit?: int}"),
@@ -107,15 +132,15 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
-const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: count, max_output?: count, \
+const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: ms, max_output?: count, \
     env?: list<string>, readable?: list<string>, writable?: list<string>}";
 
-const HTTP: &str = "{headers?: dict, timeout_ms?: count}";
+const HTTP: &str = "{headers?: dict, timeout_ms?: ms}";
 
-const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: any, messages?: list<dict>, \
+const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: dict, messages?: list<dict>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
     top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, tool_format?: \"native\" | \"text\", output_schema?: dict, returns?: dict, \
-    thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
+    thinking?: any, timeout_ms?: ms, stream?: bool, llm_retries?: count, budget?: Budget, reminders?: any}";
 
 /// The options of a loop, behind those that a caller has beside them.
 macro_rules! loop_options {
@@ -126,17 +151,17 @@ macro_rules! loop_options {
             "provider?: string, model?: string, session_id?: string, messages?: list<dict>, \
              system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \
              top_p?: float, stop?: string | list<string>, seed?: int, extra?: dict, prompt_cache?: bool, max_tokens?: count, tools?: ToolSource | list<ToolSource | list<any>>, tool_choice?: any, mcp_servers?: list<string | McpServer>, tool_format?: \"native\" | \"text\", output_schema?: dict, \
-             thinking?: any, timeout_ms?: count, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: count, hook_timeout_ms?: count, daemon?: bool, wake_interval_ms?: count, \
+             thinking?: any, timeout_ms?: ms, stream?: bool, llm_retries?: count, persona?: string, permissions?: LoopPermissions | fn(any) -> any, deadline?: ms, hook_timeout_ms?: ms, daemon?: bool, wake_interval_ms?: ms, \
              watch_paths?: string | list<string>, consolidate_on_idle?: bool | CompactOptions, max_iterations?: count, \
              max_nudges?: count, loop_until_done?: bool, done_sentinel?: string, llm_caller?: fn(any) -> any, post_turn_callback?: fn(any) -> any, reminders?: any, \
-             auto_compact?: bool, compact_threshold?: float | count, compact_keep_last?: count, \
+             auto_compact?: bool, compact_threshold?: share | tokens, compact_keep_last?: count, \
              compact_strategy?: \"truncate\" | \"llm\" | \"observation_mask\" | \"custom\", \
              compact_callback?: fn(any, any) -> any, compaction?: bool | LoopCompaction, token_budget?: count, budget?: Budget, max_tool_output_chars?: count, parallel_tool_calls?: bool, max_repeats?: count}"
         )
     };
 }
 
-const LOOP: &str = loop_options!("transcript?: any, persist_path?: string, resume_path?: string, ");
+const LOOP: &str = loop_options!("transcript?: dict, persist_path?: string, resume_path?: string, ");
 
 const SUB_AGENT: &str = loop_options!(
     "name?: string, system?: string, background?: bool, parent_session_id?: string, reminder_propagation?: list<any>, "

@@ -3,7 +3,7 @@
 use super::imported::{DeclaredParts, ImportedTypes};
 use super::infer::{DemandOrigin, ImportedPart, Taken, yields};
 use super::types::{
-    FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Shape, ShapeKey, Signatures, Type, TypeReader,
+    FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Numbers, Shape, ShapeKey, Signatures, Type, TypeReader,
 };
 use crate::ast::{Attribute, FnDecl, Item, ItemKind, Name, Param, Stmt, StmtKind, TypeExpr};
 use crate::builtin_type::Tag;
@@ -263,6 +263,7 @@ impl Nominal for Declared<'_> {
             ty: f.ty.as_ref().map_or(Type::Any, |ty| self.read(ty, generics)),
             optional: false,
             at: None,
+            numbers: Numbers::Open,
         });
         let shape =
             Rc::new(Shape { fields: fields.collect(), open: false, literal: false, told: false, methods: None });

@@ -1,31 +1,4 @@
-//! Defaults and documentation of options, and the types of options that no signature states.
-
-/// Types that no signature names: their readers are elsewhere, so signatures say `any` or `dict`.
-pub(super) static SHAPES: &[(&str, &str)] = &[
-    (
-        "ReminderSpec",
-        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: int, \
-         preserve_on_compact?: bool, propagate?: \"all\" | \"session\" | \"none\", \
-         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
-         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: int, every?: int, \
-         max_times?: int, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
-         when?: fn(any) -> any, until?: fn(any) -> any, expect?: any}",
-    ),
-    ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
-    (
-        "BridgeInjection",
-        "{body?: string, content?: any, mode?: \"interrupt_immediate\" | \"finish_step\" | \"audit_only\", \
-         tags?: list<string>, dedupe_key?: string, ttl_turns?: int, preserve_on_compact?: bool, \
-         propagate?: \"all\" | \"session\" | \"none\", \
-         role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
-    ),
-    (
-        "LoopReminders",
-        "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
-         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: int, max_share?: float}",
-    ),
-    ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
-];
+//! Defaults and documentation of options.
 
 /// Parameters and keys whose types are these, where a signature says `any` or `dict`.
 pub(super) static ASIDE: &[(&str, &str)] = &[
@@ -34,6 +7,7 @@ pub(super) static ASIDE: &[(&str, &str)] = &[
     ("params", "BridgeInjection"),
     ("reminders", "LoopReminders"),
     ("expect", "ReminderJudge"),
+    ("annotations", "ToolAnnotations"),
 ];
 
 /// The description of an option.
@@ -465,7 +439,7 @@ static DESCRIBED: &[DescribedOption] = &[
 /// All named types of options.
 #[cfg(test)]
 pub(super) fn named() -> impl Iterator<Item = (&'static str, &'static str)> {
-    crate::options::SHAPES.iter().chain(SHAPES).copied()
+    crate::options::SHAPES.iter().copied()
 }
 
 #[cfg(test)]
@@ -524,7 +498,7 @@ mod tests {
 
     #[test]
     fn types_aside_have_the_keys_that_are_read() {
-        let of = |name: &str| keys(SHAPES.iter().find(|(known, _)| *known == name).unwrap().1);
+        let of = |name: &str| keys(crate::options::SHAPES.iter().find(|(known, _)| *known == name).unwrap().1);
         let read = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         assert_eq!(of("ReminderSpec"), read(ReminderSpec::KEYS));
         assert_eq!(of("ReminderSelector"), read(Selector::KEYS));

@@ -130,8 +130,7 @@ fn param(decl: &FnDecl, argument: usize) -> Option<(String, Option<&TypeExpr>)> 
 }
 
 fn shape(name: &str) -> Option<TypeExpr> {
-    let text = described::SHAPES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    let text = text.or_else(|| registry().shape(name).map(|(_, text)| text))?;
+    let (_, text) = registry().shape(name)?;
     signature(&format!("shape() -> {text}"))?.returns
 }
 
@@ -174,8 +173,6 @@ fn literals(ty: &TypeExpr, found: &mut Vec<String>) {
 fn written(ty: &TypeExpr) -> String {
     let list = |types: &[TypeExpr], between: &str| types.iter().map(written).collect::<Vec<_>>().join(between);
     match &ty.kind {
-        // An int of at least 0.
-        TypeKind::Name { name, .. } if name == "count" => "int".to_owned(),
         TypeKind::Name { name, args } if args.is_empty() => name.to_string(),
         TypeKind::Name { name, args } => format!("{name}<{}>", list(args, ", ")),
         TypeKind::Fn { params, returns } => format!("fn({}) -> {}", list(params, ", "), written(returns)),

@@ -45,7 +45,7 @@ fn names_and_members_are_completed() {
 fn keys_of_options_have_their_types_defaults_and_documentation() {
     let (start, found) = complete("agent_loop(\"go\", nil, {max_it", 29, &TwoNames);
     assert_eq!((start, found[0].text.as_str()), (23, "max_iterations: "));
-    assert_eq!(found[0].detail, "int = 50");
+    assert_eq!(found[0].detail, "count = 50");
     assert!(found[0].doc.starts_with("Maximum number of model calls"));
     assert_eq!(texts("shared_cell({key: \"a\", ini"), ["initial: "]);
     // The value of a key is an expression, and a key is written once.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 pub(crate) const SERVER: &str = "{name: string, command?: string, args?: list<string>, env?: dict, pass_env?: list<string>, \
     cwd?: string, url?: string, headers?: dict, token_env?: string, \
     oauth?: bool | {client_id?: string, client_secret_env?: string, client_metadata_url?: string, scopes?: list<string>, \
-    grant?: \"authorization_code\" | \"client_credentials\", redirect_port?: int}, tools?: list<string>, timeout_ms?: int, \
-    start_timeout_ms?: int, protocol?: \"2026-07-28\" | \"2025-11-25\", reminders?: bool | {per_minute?: int, allow_developer?: bool}, \
+    grant?: \"authorization_code\" | \"client_credentials\", redirect_port?: positive}, tools?: list<string>, timeout_ms?: positive, \
+    start_timeout_ms?: positive, protocol?: \"2026-07-28\" | \"2025-11-25\", reminders?: bool | {per_minute?: positive, allow_developer?: bool}, \
     elicit?: fn(any) -> any, progress?: fn(any) -> any}";
 
 /// The keys of `[mcp.servers.NAME]`.

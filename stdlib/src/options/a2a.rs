@@ -6,7 +6,7 @@ macro_rules! access {
         concat!(
             "{",
             $more,
-            "token?: string, token_env?: string, headers?: dict, trust?: list<string>, timeout_ms?: count, \
+            "token?: string, token_env?: string, headers?: dict, trust?: list<string>, timeout_ms?: ms, \
              version?: \"1.0\" | \"0.3\"}"
         )
     };

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The type of the option.
-pub(super) const BUDGET: &str = "{usd?: float | count, tokens?: count, turns?: count}";
+pub(super) const BUDGET: &str = "{usd?: dollars, tokens?: count, turns?: count}";
 
 impl OptionReader<'_> {
     /// Reads `budget`; `None` without it.

@@ -14,15 +14,15 @@ macro_rules! publish {
 }
 
 pub(super) const CONNECT: &str =
-    "{agent?: string, token?: string, token_env?: string, ca_file?: string, timeout_ms?: count}";
+    "{agent?: string, token?: string, token_env?: string, ca_file?: string, timeout_ms?: ms}";
 pub(super) const CARD: &str = "{name: string, description?: string, url?: string, version?: string, skills?: list<{id: string, \
     name?: string, description?: string, tags?: list<string>, examples?: list<string>}>}";
 pub(super) const REGISTER: &str = "{subscriptions?: list<string>, health_check_url?: string}";
 pub(super) const PUBLISH: &str = publish!(", task?: bool");
-pub(super) const REQUEST: &str = publish!(", timeout_ms?: count");
-pub(super) const CLAIM: &str = "{lease_ms?: int, renew_for_ms?: count, estimate_ms?: int, wait_ms?: count}";
+pub(super) const REQUEST: &str = publish!(", timeout_ms?: ms");
+pub(super) const CLAIM: &str = "{lease_ms?: ms, renew_for_ms?: ms, estimate_ms?: ms, wait_ms?: ms}";
 pub(super) const TASKS: &str =
-    "{queue?: string, types?: list<string>, lease_ms?: int, renew_for_ms?: count, estimate_ms?: int, idle_ms?: count}";
+    "{queue?: string, types?: list<string>, lease_ms?: ms, renew_for_ms?: ms, estimate_ms?: ms, idle_ms?: ms}";
 pub(super) const EVENTS: &str =
     "{types?: list<string>, states?: list<string>, contexts?: list<string>, cursor?: string}";
 pub(super) const LIST: &str =

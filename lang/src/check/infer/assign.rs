@@ -3,7 +3,7 @@
 use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
-use crate::check::types::{Shape, ShapeKey, Type, fill, join};
+use crate::check::types::{Numbers, Shape, ShapeKey, Type, fill, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -95,7 +95,13 @@ fn changed(before: &Type, target: &Expr, value: &Type) -> Type {
         (Type::Dict(of), _) => Type::dict(join((**of).clone(), value.clone())),
         (Type::Shape(shape), Some(key)) if shape.literal => {
             let mut fields: Vec<ShapeKey> = shape.fields.iter().filter(|f| f.name != key).cloned().collect();
-            fields.push(ShapeKey { name: key.into(), ty: value.clone(), optional: false, at: None });
+            fields.push(ShapeKey {
+                name: key.into(),
+                ty: value.clone(),
+                optional: false,
+                at: None,
+                numbers: Numbers::Open,
+            });
             Type::Shape(Rc::new(Shape { fields, ..**shape }))
         }
         _ => shell(before),
@@ -108,7 +114,8 @@ fn shell(before: &Type) -> Type {
         Type::List(_) => Type::list(Type::Any),
         Type::Dict(_) => Type::dict(Type::Any),
         Type::Shape(shape) if shape.literal => {
-            let fields = shape.fields.iter().map(|f| ShapeKey { ty: Type::Any, at: None, ..f.clone() });
+            let fields =
+                shape.fields.iter().map(|f| ShapeKey { ty: Type::Any, at: None, numbers: Numbers::Open, ..f.clone() });
             Type::Shape(Rc::new(Shape {
                 fields: fields.collect(),
                 open: true,

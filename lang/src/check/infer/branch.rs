@@ -6,7 +6,7 @@ use super::flow::Flow;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::*;
 use crate::builtin_type::Tag;
-use crate::check::types::{Handle, Kinds, Shape, ShapeKey, Type, join};
+use crate::check::types::{Handle, Kinds, Numbers, Shape, ShapeKey, Type, join};
 use crate::resolve::BindingId;
 use std::rc::Rc;
 
@@ -174,7 +174,13 @@ impl<'a> Checker<'a> {
     ) -> Type {
         let over_type = self.expr(over, ExpectedType::FREE);
         if let Some(options) = options {
-            let limit = ShapeKey { name: "max_concurrent".into(), ty: Type::Int, optional: true, at: None };
+            let limit = ShapeKey {
+                name: "max_concurrent".into(),
+                ty: Type::Int,
+                optional: true,
+                at: None,
+                numbers: Numbers::Open,
+            };
             let wanted = Type::Shape(Rc::new(Shape {
                 fields: vec![limit],
                 open: false,
@@ -247,7 +253,7 @@ impl<'a> Checker<'a> {
 
 /// Returns the type of the value of `parallel settle`.
 fn settled(value: Type) -> Type {
-    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None };
+    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None, numbers: Numbers::Open };
     let results = Type::list(Type::Result(Rc::new((value, Type::Any))));
     let fields = vec![field("results", results), field("succeeded", Type::Int), field("failed", Type::Int)];
     Type::Shape(Rc::new(Shape { fields, open: false, literal: false, told: true, methods: None }))

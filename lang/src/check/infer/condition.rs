@@ -8,7 +8,7 @@ use super::flow::Flow;
 use super::want::ExpectedType;
 use crate::ast::*;
 use crate::builtin_type::{Kind, Tag, builtin_type};
-use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
+use crate::check::types::{Kinds, Numbers, Shape, ShapeKey, Type, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use smol_str::SmolStr;
@@ -257,7 +257,13 @@ impl<'a> Checker<'a> {
                     Some(field) if new == now => field.ty = field.ty.clone(),
                     Some(field) => (field.ty, field.optional) = (new, false),
                     None if new == now => return ty.clone(),
-                    None => fields.push(ShapeKey { name: key.clone(), ty: new, optional: false, at: None }),
+                    None => fields.push(ShapeKey {
+                        name: key.clone(),
+                        ty: new,
+                        optional: false,
+                        at: None,
+                        numbers: Numbers::Open,
+                    }),
                 }
                 Type::Shape(Rc::new(Shape { fields, ..**shape })).bounded()
             }
@@ -360,7 +366,12 @@ fn loose(ty: &Type) -> Type {
     match ty {
         Type::Nil | Type::Never => Type::Any,
         Type::Shape(shape) if shape.literal => {
-            let fields = shape.fields.iter().map(|f| ShapeKey { ty: loose(&f.ty), at: None, ..f.clone() });
+            let fields = shape.fields.iter().map(|f| ShapeKey {
+                ty: loose(&f.ty),
+                at: None,
+                numbers: Numbers::Open,
+                ..f.clone()
+            });
             Type::Shape(Rc::new(Shape {
                 fields: fields.collect(),
                 open: true,

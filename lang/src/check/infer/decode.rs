@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::ast::{DictItem, Expr, ExprKind, ListItem, Name, TypeExpr, TypeKind};
-use crate::check::types::{Shape, ShapeKey, Type};
+use crate::check::types::{Numbers, Shape, ShapeKey, Type};
 use crate::declaration::{Builtin, TypeDecl};
 use crate::source::Span;
 use std::rc::Rc;
@@ -84,7 +84,13 @@ fn has_own(owner: &TypeDecl) -> bool {
 
 /// The type of the error of data that does not fit.
 fn error() -> Type {
-    let field = |name: &str, optional| ShapeKey { name: name.into(), ty: Type::Str, optional, at: None };
+    let field = |name: &str, optional| ShapeKey {
+        name: name.into(),
+        ty: Type::Str,
+        optional,
+        at: None,
+        numbers: Numbers::Open,
+    };
     Type::Shape(Rc::new(Shape {
         fields: vec![field("code", false), field("message", false), field("path", false), field("help", true)],
         open: true,

@@ -2,7 +2,7 @@
 
 use super::Checker;
 use crate::ast::{DictItem, Expr, ExprKind, ListItem, UnaryOp};
-use crate::check::types::{Bound, Shape, ShapeKey, Type, join};
+use crate::check::types::{Bound, Numbers, Shape, ShapeKey, Type, join};
 use std::rc::Rc;
 
 /// The key of a payload that names its event.
@@ -69,7 +69,13 @@ fn configuration(declaration: &Expr) -> Option<Type> {
     for item in defaults {
         let DictItem::Entry { key, value } = item else { return None };
         fields.retain(|known| known.name != key.text);
-        fields.push(ShapeKey { name: key.text.clone(), ty: kind_of(value), optional: false, at: None });
+        fields.push(ShapeKey {
+            name: key.text.clone(),
+            ty: kind_of(value),
+            optional: false,
+            at: None,
+            numbers: Numbers::Open,
+        });
     }
     Some(Type::Shape(Rc::new(Shape { fields, open: false, literal: false, told: true, methods: None })))
 }

@@ -5,7 +5,7 @@ use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::*;
 use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
-use crate::check::types::{FnType, Kinds, MOST_KEYS, Shape, ShapeKey, Type, fill, join};
+use crate::check::types::{FnType, Kinds, MOST_KEYS, Numbers, Shape, ShapeKey, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use std::rc::Rc;
@@ -304,6 +304,7 @@ impl<'a> Checker<'a> {
                             ty: found,
                             optional: false,
                             at: Some((key.span, value.span)),
+                            numbers: Numbers::of_literal(value),
                         },
                     );
                 }
@@ -399,6 +400,7 @@ fn put_spread(fields: &mut Vec<ShapeKey>, new: &ShapeKey) {
         && let Some(old) = fields.iter().find(|f| f.name == new.name)
     {
         new.ty = join(new.ty, old.ty.clone());
+        new.numbers = Numbers::Open;
         new.optional = old.optional;
     }
     put(fields, new);

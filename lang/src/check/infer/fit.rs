@@ -15,10 +15,6 @@ impl Checker<'_> {
         {
             return if self.against(at, given, &shape, why, false) { found } else { Type::Any };
         }
-        if wanted.members().contains(&Type::Count) && self.is_negative_literal(at) {
-            self.negative(at, why);
-            return Type::Any;
-        }
         // An error leaves a function in place of its result.
         if let (Type::Result(both), DemandOrigin::Returns(_)) = (&found, why)
             && both.0 == Type::Never
@@ -67,12 +63,13 @@ impl Checker<'_> {
     fn against_field(&mut self, at: Span, field: &ShapeKey, wanted: &ShapeKey, why: DemandOrigin) {
         let ty = if wanted.optional { wanted.ty.clone().optional() } else { wanted.ty.clone() };
         let at = field.at.map_or(at, |(_, value)| value);
+        if let Some(asked) = wanted.numbers.refused(&field.numbers)
+            && field.at.is_some()
+            && matches!(field.ty, Type::Int | Type::Float)
+        {
+            return self.out_of_range(at, &asked, why);
+        }
         self.fit(at, field.ty.clone(), ExpectedType::must(&ty, why));
-    }
-
-    /// Returns whether the text at a span is a number below 0.
-    fn is_negative_literal(&self, at: Span) -> bool {
-        self.source.slice(at).starts_with('-') && self.source.slice(at).parse::<f64>().is_ok_and(|number| number < 0.0)
     }
 
     /// The shape that a dict must have to be of this type, if there is one and nothing else would do.

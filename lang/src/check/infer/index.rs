@@ -4,7 +4,7 @@ use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
 use crate::ast::{Expr, ExprKind};
 use crate::builtin_type::Tag;
-use crate::check::types::{Handle, Kinds, Nominal, Shape, ShapeKey, Type, join};
+use crate::check::types::{Handle, Kinds, Nominal, Numbers, Shape, ShapeKey, Type, join};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
 
 /// `{key, value}`, as walks over dicts give them.
 fn entry(value: Type) -> Type {
-    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None };
+    let field = |name: &str, ty| ShapeKey { name: name.into(), ty, optional: false, at: None, numbers: Numbers::Open };
     let fields = vec![field("key", Type::Str), field("value", value)];
     Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false, methods: None }))
 }

@@ -4,7 +4,7 @@ use super::Checker;
 use super::want::ExpectedType;
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 use crate::builtin_type::Tag;
-use crate::check::types::{Kinds, Shape, ShapeKey, Type, join};
+use crate::check::types::{Kinds, Numbers, Shape, ShapeKey, Type, join};
 use crate::diagnostic::spelled_alike;
 use crate::source::Span;
 use std::rc::Rc;
@@ -123,9 +123,12 @@ fn sum(a: &Type, b: &Type) -> Type {
 fn merged(x: &Shape, y: &Shape) -> Type {
     let mut fields: Vec<ShapeKey> = x.fields.iter().filter(|f| y.field(&f.name).is_none()).cloned().collect();
     fields.extend(y.fields.iter().map(|f| match x.field(&f.name) {
-        Some(old) if f.optional => {
-            ShapeKey { ty: join(f.ty.clone(), old.ty.clone()), optional: old.optional, ..f.clone() }
-        }
+        Some(old) if f.optional => ShapeKey {
+            ty: join(f.ty.clone(), old.ty.clone()),
+            optional: old.optional,
+            numbers: Numbers::Open,
+            ..f.clone()
+        },
         _ => f.clone(),
     }));
     Type::Shape(Rc::new(Shape { fields, open: false, literal: true, told: false, methods: None }))

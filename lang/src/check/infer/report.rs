@@ -42,13 +42,16 @@ impl Checker<'_> {
         if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
-    /// A number below 0 where a count is asked for.
-    pub(super) fn negative(&mut self, at: Span, why: DemandOrigin) {
-        let found = self.source.slice(at);
-        let message = format!("expected a number of at least 0, found {found}");
-        let d = Diagnostic::new(CheckCode::Type, message).label(self.source, at, "this is negative");
-        let d = self.with_origin(d, why, "");
-        self.raises(d);
+    /// A number in a literal that is in none of the ranges that its key allows.
+    pub(super) fn out_of_range(&mut self, at: Span, asked: &str, why: DemandOrigin) {
+        let written = self.source.slice(at);
+        let d = Diagnostic::new(CheckCode::Type, format!("expected {asked}, found {written}")).label(
+            self.source,
+            at,
+            "out of range",
+        );
+        let d = self.with_origin(d, why, asked);
+        if let DemandOrigin::Builtin(_) | DemandOrigin::Implicit = why { self.raises(d) } else { self.say(d) }
     }
 
     /// Statements that never run; `left` is what leaves before them.

@@ -1,6 +1,6 @@
 //! The type of what is one or the other.
 
-use super::{MOST_KEYS, Shape, Type};
+use super::{MOST_KEYS, Numbers, Shape, Type};
 use std::rc::Rc;
 
 /// Past this many members nobody knows anything.
@@ -91,7 +91,7 @@ fn shapes(a: &Shape, b: &Shape) -> Type {
             }
             _ => field.optional = true,
         }
-        field.at = None;
+        (field.at, field.numbers) = (None, Numbers::Open);
         fields.push(field);
     }
     Type::Shape(Rc::new(Shape { fields, open: a.open || b.open, literal: true, told: false, methods: None }))

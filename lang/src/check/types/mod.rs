@@ -6,6 +6,7 @@
 //!
 //! - [`join`]: the type of what is one or the other.
 //! - [`kinds`]: which kinds of value a type allows, as a set of bits.
+//! - [`number`]: ranges of numbers.
 //! - [`relate`]: whether a value certainly does not fit.
 //! - [`read`]: written types; [`signature`]: the signatures of builtins.
 //! - [`show`]: types in messages.
@@ -13,6 +14,7 @@
 mod generic;
 mod join;
 mod kinds;
+mod number;
 mod read;
 mod relate;
 mod show;
@@ -21,6 +23,7 @@ mod signature;
 pub(super) use generic::{Bound, bind, fill};
 pub(super) use join::join;
 pub(super) use kinds::Kinds;
+pub(super) use number::Numbers;
 pub(super) use read::{FileNames, TypeReader};
 pub(super) use relate::{Nominal, refuses};
 pub(super) use show::apart;
@@ -51,8 +54,6 @@ pub(super) enum Type {
     Bool,
     /// `int`
     Int,
-    /// An int of at least 0, as an option asks for one; written `count` in signatures.
-    Count,
     /// `float`; an int is accepted where one is asked for.
     Float,
     /// `string`
@@ -160,6 +161,8 @@ pub(super) struct ShapeKey {
     pub(super) optional: bool,
     /// In a literal: where key and value stand.
     pub(super) at: Option<(Span, Span)>,
+    /// Which numbers it may be; in a literal, the one that it is while `at` is known.
+    pub(super) numbers: Numbers,
 }
 
 /// A function.
@@ -193,7 +196,9 @@ pub(super) enum NamedKind {
 
 impl PartialEq for Shape {
     fn eq(&self, other: &Self) -> bool {
-        let same = |a: &ShapeKey, b: &ShapeKey| a.name == b.name && a.ty == b.ty && a.optional == b.optional;
+        let same = |a: &ShapeKey, b: &ShapeKey| {
+            a.name == b.name && a.ty == b.ty && a.optional == b.optional && a.numbers == b.numbers
+        };
         self.open == other.open
             && self.literal == other.literal
             && self.fields.len() == other.fields.len()

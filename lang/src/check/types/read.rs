@@ -1,7 +1,7 @@
 //! Written types as types.
 
 use super::signature::Signatures;
-use super::{Bound, FnType, Handle, NamedType, Shape, ShapeKey, Type, fill, join};
+use super::{Bound, FnType, Handle, NamedType, Numbers, Shape, ShapeKey, Type, fill, join, number};
 use crate::ast::{ItemKind, Name, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
 use crate::check::imported::ImportedTypes;
@@ -48,9 +48,6 @@ impl Type {
     }
 }
 
-/// The name of [`Type::Count`] in signatures.
-const COUNT: &str = "count";
-
 /// Aliases of aliases are followed this far.
 const MOST_ALIASES: usize = 100;
 
@@ -89,6 +86,7 @@ impl<'r, 'a> TypeReader<'r, 'a> {
                     ty: self.read(ty),
                     optional: *optional,
                     at: None,
+                    numbers: if self.file.is_none() { Numbers::written(ty) } else { Numbers::Open },
                 });
                 Type::Shape(Rc::new(Shape {
                     fields: fields.collect(),
@@ -122,8 +120,10 @@ impl<'r, 'a> TypeReader<'r, 'a> {
             let args: Vec<Type> = args.iter().map(|a| self.read(a)).collect();
             return self.declared(file, id, args);
         }
-        if self.file.is_none() && name == COUNT {
-            return Type::Count;
+        if self.file.is_none()
+            && let Some(range) = number::range(name)
+        {
+            return number::type_of(range);
         }
         let mut args = args.iter().map(|a| self.read(a)).collect::<Vec<_>>().into_iter();
         builtin(name, &mut args).or_else(|| self.signatures.shape(name)).unwrap_or(Type::Any)

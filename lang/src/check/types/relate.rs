@@ -21,9 +21,7 @@ pub(in crate::check) fn refuses(found: &Type, wanted: &Type, names: &dyn Nominal
     match (found, wanted) {
         (Type::Union(members), _) => members.iter().all(|m| refuses(m, wanted, names)),
         (_, Type::Union(members)) => members.iter().all(|m| refuses(found, m, names)),
-        (Type::Int | Type::Count, Type::Float | Type::Int | Type::Count)
-        | (Type::Str, Type::Text(_))
-        | (Type::Text(_), Type::Str) => false,
+        (Type::Int, Type::Float) | (Type::Str, Type::Text(_)) | (Type::Text(_), Type::Str) => false,
         (Type::Text(a), Type::Text(b)) => a != b,
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Dict(a), Type::Dict(b)) => {
             refuses(a, b, names)

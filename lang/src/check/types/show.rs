@@ -39,7 +39,6 @@ impl fmt::Display for Type {
             | Self::Nil
             | Self::Bool
             | Self::Int
-            | Self::Count
             | Self::Float
             | Self::Str
             | Self::Bytes
