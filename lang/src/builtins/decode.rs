@@ -40,7 +40,7 @@ fn resume(cx: &mut Cx<'_>, window: &mut [Value], answer: Value) -> Result<Step, 
     outcome(window, step)
 }
 
-/// What does not fit is a result; that the run must end is not.
+/// Returns a mismatch as a result; an error that ends the run stays one.
 fn outcome(_: &mut [Value], step: DecodeStep) -> Result<Step, Box<Raise>> {
     match step {
         DecodeStep::Call(callee) => Ok(Step::Call { callee, args: callee, argc: 0 }),

@@ -124,6 +124,7 @@ macro_rules! builtins {
                     arity: $crate::builtins::arity($sig),
                     run: $crate::builtins!(@run $kind $run),
                     lint: None,
+                    typed_by: None,
                 };
                 $( $( $crate::builtins!(@flag row $flag $(= $value)?); )* )?
                 row
@@ -137,4 +138,5 @@ macro_rules! builtins {
     (@flag $row:ident property) => { $row.property = true };
     (@flag $row:ident caps = $caps:expr) => { $row.caps = $caps };
     (@flag $row:ident lint = $lint:expr) => { $row.lint = Some($lint) };
+    (@flag $row:ident typed_by = $option:expr) => { $row.typed_by = Some($option) };
 }

@@ -67,6 +67,8 @@ pub struct Builtin {
     pub run: Run,
     /// More checks.
     pub lint: Option<Lint>,
+    /// The option that holds the type of the result.
+    pub typed_by: Option<&'static str>,
 }
 
 impl Builtin {

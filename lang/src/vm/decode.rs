@@ -8,7 +8,7 @@
 //! A default may be an expression, which only the machine can run. Decoding then ends with the functions to call, and is done
 //! again with what they gave; it asks for them in the same order.
 
-use super::type_test::{DEPTH, TypeTable, fits};
+use super::type_test::{DEPTH, WrittenTypes, fits};
 use super::{Meter, Raise, RunCode, Stopped, TypeTest};
 use crate::diagnostic::nearest;
 use crate::value::{
@@ -17,7 +17,7 @@ use crate::value::{
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// How data is decoded.
+/// Options of decoding.
 #[derive(Clone, Copy, Default)]
 pub struct DecodeOptions<'d> {
     /// Unknown keys, nil for a default, and floats for ints are errors.
@@ -36,7 +36,7 @@ pub enum Decoded {
 
 /// Makes a value of a type from data.
 pub(super) fn decode(
-    table: &TypeTable,
+    table: &WrittenTypes,
     test: &TypeTest,
     data: &Value,
     options: DecodeOptions<'_>,
@@ -62,15 +62,15 @@ impl Raise {
 
 /// A step from a value to one inside of it.
 #[derive(Clone)]
-enum PathPart {
+enum DataStep {
     Key(Str),
     Index(usize),
 }
 
 /// A place that does not fit.
 struct DecodeMismatch {
-    path: Vec<PathPart>,
-    /// What is there, in a phrase such as `expected int, found "12"`.
+    path: Vec<DataStep>,
+    /// The value found, in a phrase such as `expected int, found "12"`.
     what: String,
     help: Option<String>,
 }
@@ -88,12 +88,12 @@ impl From<Stopped> for Failed {
 }
 
 struct Decoder<'t> {
-    table: &'t TypeTable,
+    table: &'t WrittenTypes,
     options: DecodeOptions<'t>,
     meter: Meter,
     /// Functions of the defaults asked for so far.
     wanted: Vec<u32>,
-    path: Vec<PathPart>,
+    path: Vec<DataStep>,
     /// The mismatch that is furthest inside.
     found: Option<DecodeMismatch>,
 }
@@ -174,7 +174,7 @@ impl<'t> Decoder<'t> {
     fn items(&mut self, item: &'t TypeTest, data: &[Value], depth: u32) -> Result<Vec<Value>, Failed> {
         let mut items = Vec::with_capacity(data.len());
         for (index, value) in data.iter().enumerate() {
-            items.push(self.inside(PathPart::Index(index), |decoder| decoder.value(item, value, depth))?);
+            items.push(self.inside(DataStep::Index(index), |decoder| decoder.value(item, value, depth))?);
         }
         Ok(items)
     }
@@ -187,7 +187,7 @@ impl<'t> Decoder<'t> {
     fn dict(&mut self, of: &'t TypeTest, data: &Dict, depth: u32) -> Made {
         let mut made = Dict::with_capacity(data.len());
         for (key, value) in data.iter() {
-            let value = self.inside(PathPart::Key(key.clone()), |decoder| decoder.value(of, value, depth))?;
+            let value = self.inside(DataStep::Key(key.clone()), |decoder| decoder.value(of, value, depth))?;
             made.insert(key.clone(), value);
         }
         Ok(Value::dict(made))
@@ -203,7 +203,7 @@ impl<'t> Decoder<'t> {
                     made.insert(key.clone(), Value::Nil);
                 }
                 Some(value) => {
-                    let value = self.inside(PathPart::Key(key.clone()), |decoder| decoder.value(test, value, depth))?;
+                    let value = self.inside(DataStep::Key(key.clone()), |decoder| decoder.value(test, value, depth))?;
                     made.insert(key.clone(), value);
                 }
                 None if self.takes_nil(test, depth) => {
@@ -240,7 +240,7 @@ impl<'t> Decoder<'t> {
             };
             values.push(match (given, &field.default) {
                 (Some(value), _) => {
-                    let part = PathPart::Key(field.in_data.clone());
+                    let part = DataStep::Key(field.in_data.clone());
                     self.inside(part, |decoder| decoder.value(test, value, depth))?
                 }
                 (None, FieldDefault::Constant(value)) => value.clone(),
@@ -288,7 +288,7 @@ impl<'t> Decoder<'t> {
             (None, _) => self.fail(format!("expected a dict `{{{name}: …}}`, found {}", shown(data))),
             (Some(Value::Nil), 0) => Ok(made(def, number, &mut [])),
             (Some(given), _) => {
-                self.inside(PathPart::Key(name), |decoder| decoder.values(def, number, variant, given, None, depth))
+                self.inside(DataStep::Key(name), |decoder| decoder.values(def, number, variant, given, None, depth))
             }
         }
     }
@@ -300,12 +300,12 @@ impl<'t> Decoder<'t> {
             Some(Value::Str(name)) => name.clone(),
             Some(other) => {
                 let what = format!("expected {}, found {}", names(def), shown(other));
-                return self.inside(PathPart::Key(tag.clone()), |decoder| decoder.fail(what));
+                return self.inside(DataStep::Key(tag.clone()), |decoder| decoder.fail(what));
             }
             None => return self.missing_key(tag, &names(def)),
         };
         let Some((number, variant)) = numbered(def, &name) else {
-            return self.inside(PathPart::Key(tag.clone()), |decoder| decoder.no_variant(def, &name));
+            return self.inside(DataStep::Key(tag.clone()), |decoder| decoder.no_variant(def, &name));
         };
         if variant.arity == 0 {
             self.known_keys(data, Some(tag), || std::iter::empty::<&Str>())?;
@@ -353,7 +353,7 @@ impl<'t> Decoder<'t> {
         let mut values = Vec::with_capacity(arity);
         for (index, value) in list.items.iter().enumerate() {
             let test = types.get(index).unwrap_or(&TypeTest::Any);
-            values.push(self.inside(PathPart::Index(index), |decoder| decoder.value(test, value, depth))?);
+            values.push(self.inside(DataStep::Index(index), |decoder| decoder.value(test, value, depth))?);
         }
         Ok(made(def, number, &mut values))
     }
@@ -367,10 +367,10 @@ impl<'t> Decoder<'t> {
             (Some(Ok(value)), _) => self.value(ok, value, depth).map(Value::ok),
             (Some(Err(error)), _) => self.value(err, error, depth).map(Value::err),
             (None, Some((key, value))) if key.as_str() == "Ok" => {
-                self.inside(PathPart::Key(key.clone()), |decoder| decoder.value(ok, value, depth)).map(Value::ok)
+                self.inside(DataStep::Key(key.clone()), |decoder| decoder.value(ok, value, depth)).map(Value::ok)
             }
             (None, Some((key, value))) if key.as_str() == "Err" => {
-                self.inside(PathPart::Key(key.clone()), |decoder| decoder.value(err, value, depth)).map(Value::err)
+                self.inside(DataStep::Key(key.clone()), |decoder| decoder.value(err, value, depth)).map(Value::err)
             }
             _ => self.mismatch(test, data),
         }
@@ -425,7 +425,7 @@ impl<'t> Decoder<'t> {
             self.meter.steps(known().size_hint().0 + 1)?;
             if tag != Some(key) && !known().any(|name| name == key) {
                 let near = nearest(key, known().map(Str::as_str)).map(|near| format!("did you mean `{near}`?"));
-                return self.inside(PathPart::Key(key.clone()), |decoder| {
+                return self.inside(DataStep::Key(key.clone()), |decoder| {
                     decoder.note("unknown key".to_owned(), near);
                     Err(Failed::Mismatch)
                 });
@@ -448,7 +448,7 @@ impl<'t> Decoder<'t> {
 
     fn missing_key(&mut self, key: &Str, expected: &str) -> Made {
         let what = format!("missing, expected {expected}");
-        self.inside(PathPart::Key(key.clone()), |decoder| decoder.fail(what))
+        self.inside(DataStep::Key(key.clone()), |decoder| decoder.fail(what))
     }
 
     fn mismatch(&mut self, test: &TypeTest, data: &Value) -> Made {
@@ -470,7 +470,7 @@ impl<'t> Decoder<'t> {
         }
     }
 
-    fn inside<T>(&mut self, part: PathPart, work: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
+    fn inside<T>(&mut self, part: DataStep, work: impl FnOnce(&mut Self) -> Result<T, Failed>) -> Result<T, Failed> {
         self.path.push(part);
         let done = work(self);
         self.path.pop();
@@ -483,10 +483,10 @@ impl DecodeMismatch {
         let mut path = String::new();
         for part in &self.path {
             let _ = match part {
-                PathPart::Index(index) => write!(path, "[{index}]"),
-                PathPart::Key(key) if !is_name(key) => write!(path, "[{}]", inspect(&Value::Str(key.clone()))),
-                PathPart::Key(key) if path.is_empty() => write!(path, "{key}"),
-                PathPart::Key(key) => write!(path, ".{key}"),
+                DataStep::Index(index) => write!(path, "[{index}]"),
+                DataStep::Key(key) if !is_name(key) => write!(path, "[{}]", inspect(&Value::Str(key.clone()))),
+                DataStep::Key(key) if path.is_empty() => write!(path, "{key}"),
+                DataStep::Key(key) => write!(path, ".{key}"),
             };
         }
         let message = if path.is_empty() { self.what } else { format!("{path}: {}", self.what) };

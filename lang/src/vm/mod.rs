@@ -93,7 +93,7 @@ pub use raise::{About, Raise, RaisePayload, Why};
 pub use tasks::{
     Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work,
 };
-pub use type_test::{TypeTable, TypeTest};
+pub use type_test::{TypeTest, WrittenTypes};
 pub use type_value::TypeValue;
 pub(crate) use unwind::{held, held_why};
 pub use wait::{Called, Local, On, Outcome, Wait};

@@ -40,7 +40,7 @@ pub enum TypeTest {
 
 /// Types of a function, or all that a type as a value needs.
 #[derive(Default)]
-pub struct TypeTable {
+pub struct WrittenTypes {
     /// The types, aliases as entries of their own.
     pub tests: Vec<TypeTest>,
     /// The types of the fields of each struct, by the address of its definition, which a test holds.

@@ -1,7 +1,7 @@
 //! A type as a value: what `Finding` is where a value stands, and `list<Finding>` in an option.
 
 use super::decode::{self, DecodeOptions, Decoded};
-use super::type_test::{TypeTable, fits};
+use super::type_test::{WrittenTypes, fits};
 use super::{Isolate, Raise, TypeTest};
 use crate::value::{Closure, HostBox, HostObject, Str, Value};
 use std::any::Any;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// A written type. It reads like its JSON Schema, a dict.
 pub struct TypeValue {
-    table: TypeTable,
+    table: WrittenTypes,
     /// The type, an entry of the table.
     root: usize,
     schema: Value,
@@ -21,7 +21,7 @@ impl TypeValue {
 
     /// Returns the value of a type, with its JSON Schema.
     #[must_use]
-    pub fn value(table: TypeTable, root: usize, schema: Value) -> Value {
+    pub fn value(table: WrittenTypes, root: usize, schema: Value) -> Value {
         HostBox::value(Self { table, root, schema })
     }
 

@@ -45,7 +45,7 @@ const OPEN: [&str; 15] = [
 struct WrongLiteral {
     path: String,
     script: String,
-    /// What the error must be at.
+    /// The text that the error must point at.
     wrong: String,
 }
 

@@ -36,7 +36,7 @@ lang::builtins! { "" =>
     /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
-    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_call;
+    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = "returns"] llm_call;
     /// Asks like `llm_call`, and yields the text as it arrives: `for piece in llm_stream(…)`. The
     /// request is sent with the first read, and cancelled when the stream is dropped. A failure is
     /// raised by the next read.

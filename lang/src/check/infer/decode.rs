@@ -54,11 +54,9 @@ impl<'a> Checker<'a> {
 
     /// Returns the type that an option of a builtin's call says its result has; `known` is that of its row.
     pub(super) fn decoded(&self, row: &'static Builtin, args: &'a [ListItem], known: Type) -> Type {
-        let (at, key) = match (row.module, row.name) {
-            ("", "json_parse") => (1, "as"),
-            ("", "llm_call") => (2, "returns"),
-            _ => return known,
-        };
+        let Some(key) = row.typed_by else { return known };
+        // The options are the last parameter.
+        let Some(at) = usize::from(row.arity.max).checked_sub(1) else { return known };
         let before = args.iter().take(at + 1);
         let Some(ExprKind::Dict(items)) = args.get(at).map(|arg| &arg.value.kind) else { return known };
         if before.clone().any(|arg| arg.spread) {

@@ -161,7 +161,7 @@ pub(super) struct ShapeKey {
     pub(super) optional: bool,
     /// In a literal: where key and value stand.
     pub(super) at: Option<(Span, Span)>,
-    /// Which numbers it may be; in a literal, the one that it is while `at` is known.
+    /// The numbers that it may be; in a literal, the one that it is while `at` is known.
     pub(super) numbers: Numbers,
 }
 
