@@ -73,6 +73,9 @@ fn hold(file: &str, actual: &str) {
 /// Reasons why a row that `harn check` reports has no fix for its failing script.
 const UNFIXED: &[(&str, &str)] = &[
     ("HARN-CHK-005", "the author must choose another name for the variable"),
+    ("HARN-CHK-006", "only the author knows the case that needs no call"),
+    ("HARN-CHK-007", "the author must choose another name, and other files may use it"),
+    ("HARN-CHK-008", "only the author knows what the tool does"),
     ("HARN-FACT-004", "only the author knows which folder is meant"),
     ("HARN-FACT-005", "only the author knows which facts are meant"),
     ("HARN-IMP-001", "no file in the folder has a similar name"),
@@ -81,6 +84,7 @@ const UNFIXED: &[(&str, &str)] = &[
     ("HARN-LEX-009", "only the author knows which number is meant"),
     ("HARN-LEX-014", "the author must choose another name, and other files may use it"),
     ("HARN-NAM-012", "the function needs another parameter, and each of its callers an argument"),
+    ("HARN-NAM-015", "the task must return its result, and the code after it must combine the results"),
     ("HARN-PAR-002", "only the author knows which expression is missing"),
     ("HARN-PAR-006", "only the author knows the name"),
     ("HARN-PAR-009", "the statement may be a comparison, or mean another variable"),

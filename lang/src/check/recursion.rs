@@ -88,6 +88,16 @@ enum BodyStep {
     Goes,
 }
 
+impl BodyStep {
+    /// Returns what happens when another part follows.
+    fn then(self, next: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Goes => next(),
+            step => step,
+        }
+    }
+}
+
 /// The steps of a function in the order of their evaluation.
 struct FunctionSteps<'c> {
     names: &'c Resolution,
@@ -114,18 +124,12 @@ impl FunctionSteps<'_> {
             StmtKind::Let { value, .. } => value.as_ref().map_or(BodyStep::Goes, |value| self.expr(value, false)),
             StmtKind::Assign { value, target, .. } => self.in_order([target, value]),
             StmtKind::Expr(e) => self.expr(e, last),
-            StmtKind::For { iter, body, .. } => match self.expr(iter, false) {
-                BodyStep::Goes => self.sometimes(body),
-                step => step,
-            },
-            StmtKind::While { cond, body } => match self.expr(cond, false) {
-                BodyStep::Goes => self.sometimes(body),
-                step => step,
-            },
-            StmtKind::Guard { cond, .. } | StmtKind::Require { cond, .. } => match self.expr(cond, false) {
-                BodyStep::Goes => BodyStep::Leaves,
-                step => step,
-            },
+            StmtKind::For { iter: head, body, .. } | StmtKind::While { cond: head, body } => {
+                self.expr(head, false).then(|| self.sometimes(body))
+            }
+            StmtKind::Guard { cond, .. } | StmtKind::Require { cond, .. } => {
+                self.expr(cond, false).then(|| BodyStep::Leaves)
+            }
             StmtKind::Defer(_) | StmtKind::Item(_) => BodyStep::Goes,
             StmtKind::Error => BodyStep::Leaves,
         }
@@ -166,72 +170,60 @@ impl FunctionSteps<'_> {
     }
 
     fn expr(&mut self, e: &Expr, last: bool) -> BodyStep {
-        let first = match &e.kind {
-            ExprKind::Closure(_) | ExprKind::Spawn(_) => return BodyStep::Goes,
-            ExprKind::Parallel { over, .. } => return self.expr(over, false),
-            ExprKind::Call { callee, args } => return self.call(e, callee, args, last),
-            ExprKind::If { cond, then, otherwise } => match self.expr(cond, false) {
-                BodyStep::Goes => {
-                    let then = self.block(then, last);
-                    let otherwise = otherwise.as_ref().map_or(BodyStep::Goes, |otherwise| self.expr(otherwise, last));
-                    return Self::either(&[then, otherwise]);
-                }
-                step => step,
-            },
-            ExprKind::Ternary(cond, a, b) => match self.expr(cond, false) {
-                BodyStep::Goes => {
-                    let steps = [self.expr(a, last), self.expr(b, last)];
-                    return Self::either(&steps);
-                }
-                step => step,
-            },
-            ExprKind::Match { value, arms } => match self.expr(value, false) {
-                BodyStep::Goes => {
-                    let steps: Vec<BodyStep> = arms.iter().map(|arm| self.expr(&arm.body, last)).collect();
-                    return Self::either(&steps);
-                }
-                step => step,
-            },
-            ExprKind::Logic(_, a, b) => match self.expr(a, false) {
-                BodyStep::Goes => match self.expr(b, false) {
-                    BodyStep::Leaves => BodyStep::Leaves,
-                    BodyStep::Calls(_) | BodyStep::Goes => BodyStep::Goes,
-                },
-                step => step,
-            },
-            ExprKind::Block(block) | ExprKind::Mutex(block) => return self.block(block, last),
-            ExprKind::Return(value) => match value.as_ref().map_or(BodyStep::Goes, |value| self.expr(value, true)) {
-                BodyStep::Goes => BodyStep::Leaves,
-                step => step,
-            },
-            ExprKind::Throw(value) => match self.expr(value, false) {
-                BodyStep::Goes => BodyStep::Leaves,
-                step => step,
-            },
-            ExprKind::Break | ExprKind::Continue | ExprKind::Error | ExprKind::TooDeep | ExprKind::Select(_) => {
-                BodyStep::Leaves
+        match &e.kind {
+            ExprKind::Closure(_) | ExprKind::Spawn(_) => BodyStep::Goes,
+            ExprKind::Parallel { over, .. } => self.expr(over, false),
+            ExprKind::Call { callee, args } => self.call(e, callee, args, last),
+            ExprKind::If { .. } | ExprKind::Ternary(..) | ExprKind::Match { .. } | ExprKind::Logic(..) => {
+                self.branches(e, last)
             }
-            // What they catch, repeat or end can end the recursion.
-            ExprKind::TryBlock(_) | ExprKind::Retry { .. } | ExprKind::Deadline { .. } => BodyStep::Leaves,
-            ExprKind::Try(value) | ExprKind::TryStar(value) => match self.expr(value, false) {
-                BodyStep::Goes => BodyStep::Leaves,
-                step => step,
-            },
-            // The rest of a chain after `?.` and `?[`, and a fallback, may not run.
+            ExprKind::Block(block) | ExprKind::Mutex(block) => self.block(block, last),
+            ExprKind::Return(Some(value)) => self.expr(value, true).then(|| BodyStep::Leaves),
+            ExprKind::Throw(value) | ExprKind::Try(value) | ExprKind::TryStar(value) => {
+                self.expr(value, false).then(|| BodyStep::Leaves)
+            }
+            // What is caught, repeated or ended in time can end the recursion.
+            ExprKind::Return(None)
+            | ExprKind::Break
+            | ExprKind::Continue
+            | ExprKind::Error
+            | ExprKind::TooDeep
+            | ExprKind::Select(_)
+            | ExprKind::TryBlock(_)
+            | ExprKind::Retry { .. }
+            | ExprKind::Deadline { .. } => BodyStep::Leaves,
+            // The rest of a chain after `?.` and `?[` may not run.
             ExprKind::Field { object, .. } | ExprKind::Index { object, .. } | ExprKind::Slice { object, .. } => {
                 self.expr(object, false)
             }
             _ => {
                 let mut step = BodyStep::Goes;
-                e.children(|part| {
-                    if matches!(step, BodyStep::Goes) {
-                        step = self.expr(part, false);
-                    }
-                });
+                e.children(|part| step = step.then(|| self.expr(part, false)));
                 step
             }
-        };
-        first
+        }
+    }
+
+    /// An expression that chooses which of its parts run.
+    fn branches(&mut self, e: &Expr, last: bool) -> BodyStep {
+        match &e.kind {
+            ExprKind::If { cond, then, otherwise } => self.expr(cond, false).then(|| {
+                let then = self.block(then, last);
+                let otherwise = otherwise.as_ref().map_or(BodyStep::Goes, |otherwise| self.expr(otherwise, last));
+                Self::either(&[then, otherwise])
+            }),
+            ExprKind::Ternary(cond, a, b) => {
+                self.expr(cond, false).then(|| Self::either(&[self.expr(a, last), self.expr(b, last)]))
+            }
+            ExprKind::Match { value, arms } => self.expr(value, false).then(|| {
+                let steps: Vec<BodyStep> = arms.iter().map(|arm| self.expr(&arm.body, last)).collect();
+                Self::either(&steps)
+            }),
+            ExprKind::Logic(_, a, b) => {
+                self.expr(a, false).then(|| Self::either(&[self.expr(b, false), BodyStep::Goes]))
+            }
+            _ => BodyStep::Goes,
+        }
     }
 
     fn call(&mut self, e: &Expr, callee: &Expr, args: &[ListItem], last: bool) -> BodyStep {

@@ -6,7 +6,7 @@ use super::strings::BadEscape;
 use super::token::{Quote, Token};
 use super::{LexCode, MAX_NESTING};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::fix::{Applicability, Edit};
+use crate::diagnostic::fix::{Applicability, Edit, closing_bracket};
 use crate::source::{SourceRef, Span};
 
 /// The nestings that are bounded.
@@ -140,7 +140,8 @@ pub(super) fn bad_escape(source: &SourceRef, at: Span, why: &BadEscape) -> Diagn
                 "not an escape",
             );
             if text == "\\(" {
-                return d.help("interpolate a value with `${…}`").unsafe_fix(at, "\\\\(");
+                let edits = interpolation(source.text(), at);
+                return d.help("interpolate a value with `${…}`").fix_by_some(Applicability::Unsafe, edits);
             }
             let d = d.help(r#"the escapes are `\n \t \r \\ \" \$ \u{1F600}`; a backslash itself is `\\`, and `r"…"` has no escapes"#);
             let (applicability, instead) = escape_instead(text);
@@ -166,6 +167,13 @@ fn unicode_in_braces(text: &str, at: Span) -> Option<Vec<Edit>> {
     let mut decoded = char::decode_utf16(units.into_iter().flatten().take(if is_pair { 2 } else { 1 }));
     let escape = decoded.next()?.ok()?.escape_unicode().to_string();
     Some(vec![Edit::new(Span::new(at.start, at.start + if is_pair { 12 } else { 6 }), escape)])
+}
+
+/// Returns the edits that make `${x}` of `\(x)`.
+fn interpolation(text: &str, at: Span) -> Option<Vec<Edit>> {
+    let close = closing_bracket(text, at.end.checked_sub(1)?)?;
+    let value = text.get(Span::new(at.end, close.start).range())?;
+    (!value.contains(['"', '\n'])).then(|| vec![Edit::new(at, "${"), Edit::new(close, "}")])
 }
 
 /// Returns the meaning of an unknown escape: an escape of other languages, or a backslash of a regular expression.
