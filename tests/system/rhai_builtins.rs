@@ -13,6 +13,7 @@ use stdlib::builtins;
 const LEFT_OUT: &[(&str, &str, &str)] = &[
     ("", "exit", "it ends the run; the pair `exit-code-called` of `tests/rhai/parity` calls it"),
     ("<control>", "*", "they are what the syntax of the other language is made of, and no names that it has"),
+    ("<type>", "*", "types are values only in the other language"),
     ("<generator>", "*", "only functions of the other language make generators; their methods are those of `<iter>`"),
 ];
 

@@ -79,10 +79,10 @@ pub enum ResolveCode {
     /// Type used in the wrong place.
     NotAType = "HARN-NAM-010", Error {
         title: "type used in the wrong place",
-        meaning: "The name of a type is not a value: make a struct with `Point {x: 1}` and a variant with `Color.Red`. Only \
-                  structs have literals, only enums have variants, and only an interface can follow `impl`.",
-        fails: "struct Point { x: int }\nprintln(Point)\n",
-        mended: "struct Point { x: int }\nprintln(Point {x: 1})\n",
+        meaning: "Make a struct with `Point {x: 1}` and a variant with `Color.Red`. Only structs have literals, only enums \
+                  have variants, and only an interface can follow `impl`.",
+        fails: "enum Color { Red, Green }\nprintln(Color {red: 1})\n",
+        mended: "enum Color { Red, Green }\nprintln(Color.Red)\n",
     },
     /// Duplicate member.
     MemberTwice = "HARN-NAM-011", Error {
