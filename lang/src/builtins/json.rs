@@ -320,7 +320,7 @@ pub fn json_text(value: &Value) -> Result<String, Box<Raise>> {
     written(value, |value| serde_json::to_string(value))
 }
 
-static JSON_PARSE: &Native = &Native { enter: json_parse, resume: computed, item: no_item, slots: decode::SLOTS + 1 };
+static JSON_PARSE: &Native = &Native { enter: json_parse, resume: computed, item: no_item, slots: decode::SLOTS + 3 };
 
 /// The register of the type, the first of those after the arguments; the data is in the next.
 const TYPE: usize = 2;

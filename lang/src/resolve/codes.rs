@@ -79,10 +79,11 @@ pub enum ResolveCode {
     /// Type used in the wrong place.
     NotAType = "HARN-NAM-010", Error {
         title: "type used in the wrong place",
-        meaning: "Make a struct with `Point {x: 1}` and a variant with `Color.Red`. Only structs have literals, only enums \
-                  have variants, and only an interface can follow `impl`.",
-        fails: "enum Color { Red, Green }\nprintln(Color {red: 1})\n",
-        mended: "enum Color { Red, Green }\nprintln(Color.Red)\n",
+        meaning: "A type is not a function: make a struct with `Point {x: 1}`, a variant with `Color.Red`, and a value of data \
+                  with `Point.from(data)`. Only structs have literals, only enums have variants, only an interface can follow \
+                  `impl`, and an interface is not a value.",
+        fails: "struct Point { x: int }\nprintln(Point(1))\n",
+        mended: "struct Point { x: int }\nprintln(Point {x: 1})\n",
     },
     /// Duplicate member.
     MemberTwice = "HARN-NAM-011", Error {
