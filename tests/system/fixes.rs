@@ -72,6 +72,7 @@ fn hold(file: &str, actual: &str) {
 
 /// Reasons why a row that `harn check` reports has no fix for its failing script.
 const UNFIXED: &[(&str, &str)] = &[
+    ("HARN-NAM-010", "only the author knows the values of the fields"),
     ("HARN-CHK-005", "the author must choose another name for the variable"),
     ("HARN-CHK-006", "only the author knows the case that needs no call"),
     ("HARN-CHK-007", "the author must choose another name, and other files may use it"),
