@@ -47,6 +47,7 @@ module.exports = grammar({
     $._triple_text,
     $._triple_end,
     $._comment_text,
+    $._type_ahead,
     $._error_sentinel,
   ],
 
@@ -235,6 +236,7 @@ module.exports = grammar({
 
     field_declaration: ($) =>
       seq(
+        repeat(seq($.attribute, repeat($._separator))),
         optional('pub'),
         field('name', alias($.identifier, $.property_identifier)),
         optional($._annotation),
@@ -252,7 +254,12 @@ module.exports = grammar({
 
     variant_list: ($) => seq(alias($._body_open, '{'), optional(separated($.variant, $._member_separator)), '}'),
 
-    variant: ($) => seq(field('name', $.identifier), optional(field('fields', $.variant_fields))),
+    variant: ($) =>
+      seq(
+        repeat(seq($.attribute, repeat($._separator))),
+        field('name', $.identifier),
+        optional(field('fields', $.variant_fields)),
+      ),
 
     variant_fields: ($) => seq('(', list(choice($.type, $.named_type)), ')'),
     named_type: ($) => seq(field('name', alias($.identifier, $.property_identifier)), ':', field('type', $.type)),
@@ -331,6 +338,8 @@ module.exports = grammar({
           optional(field('arguments', $.type_arguments)),
         ),
       ),
+    /** A type with arguments where a value is expected. */
+    type_value: ($) => seq($._type_ahead, field('type', $.type)),
     type_arguments: ($) => seq('<', list1($.type), '>'),
 
     function_type: ($) =>
@@ -427,6 +436,7 @@ module.exports = grammar({
         $.list,
         $.dict,
         $.struct_literal,
+        $.type_value,
         $.parenthesized_expression,
         $.pair,
         $.closure,

@@ -18,6 +18,7 @@ enum TokenType {
   TRIPLE_TEXT,
   TRIPLE_END,
   COMMENT_TEXT,
+  TYPE_AHEAD,
   ERROR_SENTINEL,
 };
 
@@ -536,6 +537,49 @@ static bool joins_line_above(TSLexer *lexer, const bool *valid) {
   }
 }
 
+/* Types */
+
+static const char *const TYPES_WITH_ARGUMENTS[] = {"list", "dict", "set", "Result"};
+
+/* Tells whether a type with arguments comes where a value is expected; takes nothing. No comparison ends in `>`. */
+static bool scan_type(TSLexer *lexer) {
+  lexer->mark_end(lexer);
+  char word[WORD];
+  read_word(lexer, word);
+  bool known = false, line_break = false;
+  for (unsigned i = 0; i < sizeof TYPES_WITH_ARGUMENTS / sizeof *TYPES_WITH_ARGUMENTS; i++) {
+    known = known || same(word, TYPES_WITH_ARGUMENTS[i]);
+  }
+  if (!known || !at(lexer, '<')) return false;
+  step(lexer);
+  unsigned depth = 1;
+  while (depth > 0) {
+    if (skip_space(lexer, &line_break)) return false;
+    switch (read_token(lexer, 0)) {
+      case LESS: depth++; break;
+      case GREATER: depth--; break;
+      case PARENS:
+      case BRACES: skip_brackets(lexer, 0); break;
+      case IDENTIFIER:
+      case FN:
+      case NIL:
+      case STRING:
+      case ARROW:
+      case COMMA:
+      case COLON:
+      case QUESTION:
+      case BAR: break;
+      default: return false;
+    }
+  }
+  while (is_blank(lexer->lookahead) && !lexer->eof(lexer)) step(lexer);
+  if (!lexer->eof(lexer) && !at(lexer, ',') && !at(lexer, '}') && !at(lexer, ')') && !at(lexer, ']') && !at(lexer, '.')) {
+    return false;
+  }
+  lexer->result_symbol = TYPE_AHEAD;
+  return true;
+}
+
 bool tree_sitter_harn_external_scanner_scan(void *payload, TSLexer *lexer, const bool *valid) {
   (void)payload;
   bool recovering = valid[ERROR_SENTINEL];
@@ -574,5 +618,6 @@ bool tree_sitter_harn_external_scanner_scan(void *payload, TSLexer *lexer, const
     /* The comments come first; a `{` after them is read by the next call. */
     if (commented) return false;
   }
+  if (valid[TYPE_AHEAD] && !recovering && is_word(lexer->lookahead)) return scan_type(lexer);
   return at(lexer, '{') && scan_brace(lexer, valid);
 }
