@@ -37,25 +37,25 @@ use std::sync::Arc;
 pub(crate) static SHAPES: &[(&str, &str)] = &[
     (
         "ReminderSpec",
-        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: count, \
+        "{body: string | dict, bodies?: dict, tags?: list<string>, dedupe_key?: string, ttl_turns?: positive, \
          preserve_on_compact?: bool, propagate?: \"all\" | \"session\" | \"none\", \
          role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\", \
-         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: count, every?: count, \
-         max_times?: count, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
+         priority?: \"low\" | \"normal\" | \"high\" | \"critical\", cooldown_turns?: positive, every?: positive, \
+         max_times?: positive, escalate?: list<string>, refresh?: \"always\" | \"on_change\", \
          when?: fn(any) -> any, until?: fn(any) -> any, expect?: any}",
     ),
     ("ReminderSelector", "{id?: string, tag?: string, dedupe_key?: string}"),
     (
         "BridgeInjection",
         "{body?: string, content?: any, mode?: \"interrupt_immediate\" | \"finish_step\" | \"audit_only\", \
-         tags?: list<string>, dedupe_key?: string, ttl_turns?: count, preserve_on_compact?: bool, \
+         tags?: list<string>, dedupe_key?: string, ttl_turns?: positive, preserve_on_compact?: bool, \
          propagate?: \"all\" | \"session\" | \"none\", \
          role_hint?: \"system\" | \"developer\" | \"user_block\" | \"ephemeral_cache\"}",
     ),
     (
         "LoopReminders",
         "{enabled?: bool, providers?: list<string>, packs?: list<string>, config?: dict, strict?: bool, \
-         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: count, max_share?: share}",
+         placement?: \"head\" | \"tail\" | \"auto\", native?: bool, files?: bool, max_tokens?: positive, max_share?: share}",
     ),
     ("ReminderJudge", "{judge: string, provider?: string, model?: string}"),
     ("LoopPermissions", "{ask?: list<string>, deny?: list<string>, decide?: fn(any) -> any}"),
