@@ -284,7 +284,7 @@ impl Transfer<'_> {
             name: SmolStr::default(),
             span: Span::default(),
             kind: BindingKind::Type,
-            top: false,
+            top: true,
             global: false,
             slot: None,
             public: false,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// The declaration whose own types are being written, which says what the names in them mean.
 #[derive(Clone)]
-enum TypeScope {
+enum NamesOfType {
     File,
     Alias(Rc<AliasDecl>),
     Struct(Rc<StructDecl>),
@@ -24,7 +24,7 @@ enum TypeScope {
 struct TypeWriter<'c, 'a> {
     compiler: &'c Compiler<'a>,
     table: WrittenTypes,
-    within: TypeScope,
+    within: NamesOfType,
     /// The aliases that have an entry already.
     met: Vec<(*const AliasDecl, usize)>,
     /// Whether the types of fields and values are written as well.
@@ -77,7 +77,7 @@ impl Compiler<'_> {
 
 impl<'c, 'a> TypeWriter<'c, 'a> {
     fn new(compiler: &'c Compiler<'a>, is_whole: bool) -> Self {
-        Self { compiler, table: WrittenTypes::default(), within: TypeScope::File, met: Vec::new(), is_whole }
+        Self { compiler, table: WrittenTypes::default(), within: NamesOfType::File, met: Vec::new(), is_whole }
     }
 
     /// Adds a type as an entry of its own.
@@ -108,10 +108,10 @@ impl<'c, 'a> TypeWriter<'c, 'a> {
 
     fn named(&mut self, name: &str, args: &[TypeExpr], id: NodeId) -> TypeTest {
         let (decl, is_parameter) = match &self.within {
-            TypeScope::File => (self.compiler.names.named_type(id).cloned(), false),
-            TypeScope::Alias(alias) => (alias.named(name), alias.generics.iter().any(|g| g == name)),
-            TypeScope::Struct(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
-            TypeScope::Enum(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
+            NamesOfType::File => (self.compiler.names.named_type(id).cloned(), false),
+            NamesOfType::Alias(alias) => (alias.named(name), alias.generics.iter().any(|g| g == name)),
+            NamesOfType::Struct(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
+            NamesOfType::Enum(def) => (def.scope.named(name), def.scope.generics.iter().any(|g| g == name)),
         };
         // A type parameter stands for any type.
         if is_parameter {
@@ -160,7 +160,7 @@ impl<'c, 'a> TypeWriter<'c, 'a> {
         }
         // A struct may hold itself.
         self.table.structs.insert(Rc::as_ptr(def), Box::default());
-        let outer = std::mem::replace(&mut self.within, TypeScope::Struct(decl.clone()));
+        let outer = std::mem::replace(&mut self.within, NamesOfType::Struct(decl.clone()));
         let types = decl.fields.iter().map(|f| f.ty.as_ref().map_or(TypeTest::Any, |ty| self.written(ty))).collect();
         self.within = outer;
         self.table.structs.insert(Rc::as_ptr(def), types);
@@ -172,7 +172,7 @@ impl<'c, 'a> TypeWriter<'c, 'a> {
             return;
         }
         self.table.enums.insert(Rc::as_ptr(def), Box::default());
-        let outer = std::mem::replace(&mut self.within, TypeScope::Enum(decl.clone()));
+        let outer = std::mem::replace(&mut self.within, NamesOfType::Enum(decl.clone()));
         let types =
             decl.variants.iter().map(|variant| variant.types.iter().map(|ty| self.written(ty)).collect()).collect();
         self.within = outer;
@@ -186,7 +186,7 @@ impl<'c, 'a> TypeWriter<'c, 'a> {
         }
         let at = self.add(TypeTest::Any);
         self.met.push((Rc::as_ptr(alias), at));
-        let outer = std::mem::replace(&mut self.within, TypeScope::Alias(alias.clone()));
+        let outer = std::mem::replace(&mut self.within, NamesOfType::Alias(alias.clone()));
         let test = self.written(&alias.ty);
         // It stays among those that were met: an alias that is named again is not written down again.
         self.within = outer;

@@ -1,7 +1,7 @@
 //! Nodes of the language's tree and of tree-sitter's with their ranges, as far as both have them.
 
 use lang::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
-use lang::ast::{Block, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr, TypeKind};
+use lang::ast::{Attribute, Block, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr, TypeKind};
 use lang::lex::token::Token;
 use lang::parse::Parsed;
 use lang::source::Span;
@@ -69,6 +69,15 @@ impl<'a> Visit<'a> for Collector<'_> {
         };
         self.push(kind, self.without_documentation(item.span));
         item.attributes.iter().for_each(|attribute| self.push("attribute", attribute.span));
+        let of_members: Vec<&Attribute> = match &item.kind {
+            ItemKind::Struct { fields, .. } => fields.iter().flat_map(|field| &field.attributes).collect(),
+            ItemKind::Enum { variants, .. } => variants.iter().flat_map(|variant| &variant.attributes).collect(),
+            _ => Vec::new(),
+        };
+        for attribute in of_members {
+            self.push("attribute", attribute.span);
+            attribute.args.iter().for_each(|arg| self.expr(&arg.value));
+        }
         walk_item(self, item);
     }
 
