@@ -5,6 +5,7 @@ use crate::peer::{Peer, ProgramRun};
 use lang::ast::NodeMap;
 use lang::declaration::{Builtin, Registry};
 use lang::resolve::{Role, Surroundings};
+use lang::script::{Imports, ParsedText, examine};
 use std::path::Path;
 use std::process::Command;
 use std::rc::Rc;
@@ -81,10 +82,9 @@ pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
     let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };
     let (found, ms) = cpu_ms(|| {
         let parsed = lang::parse::parse(&source);
-        let (names, mut found) = lang::resolve::resolve(&source, &parsed.module, registry, &around);
-        lang::check::check(&source, &parsed.module, &names, registry, &[], &mut found);
-        found.extend(parsed.diagnostics);
-        found
+        let (module, parsed) = (&parsed.module, &parsed.diagnostics);
+        let text = ParsedText { file: 0, source: &source, module, parsed };
+        examine(text, Imports { around: &around, types: &[] }, registry, &[], false).diagnostics
     });
     let grown = peak()? - before;
     if found.is_empty() { Ok(ProgramRun { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }

@@ -3,7 +3,8 @@
 use super::messages;
 use crate::ast::*;
 use crate::diagnostic::Diagnostic;
-use crate::source::SourceRef;
+use crate::source::{SourceRef, Span};
+use std::collections::HashMap;
 
 /// The known attributes.
 const KNOWN: &[&str] = &[TEST, BEFORE, AFTER, "deprecated", RESUMABLE, RESOURCE, PROMPT, TAG];
@@ -42,8 +43,10 @@ impl<'c> Attributes<'c> {
     }
 
     /// Checks the attributes of fields or variants: data calls each by a name of its own.
-    fn names_in_data<'i>(&mut self, members: impl Iterator<Item = (&'i Name, &'i [Attribute])> + Clone) {
-        for (name, attributes) in members.clone() {
+    fn names_in_data<'i>(&mut self, members: impl Iterator<Item = (&'i Name, &'i [Attribute])>) {
+        // The names in data, with their places, and whether an attribute gives them.
+        let mut known: HashMap<&str, (Span, bool)> = HashMap::new();
+        for (name, attributes) in members {
             for attribute in attributes {
                 if attribute.name.text != NAME {
                     self.found.push(messages::unknown_attribute(self.source, attribute, &[NAME]));
@@ -51,12 +54,12 @@ impl<'c> Attributes<'c> {
                     self.found.push(messages::name_argument(self.source, attribute, "name in data"));
                 }
             }
-            let Some(in_data) = name_in_data(attributes) else { continue };
-            let of = |(other, attributes): (&'i Name, &'i [Attribute])| {
-                let known = name_in_data(attributes).unwrap_or(&other.text);
-                (other.span != name.span && known == in_data).then_some(other.span)
-            };
-            if let Some(other) = members.clone().find_map(of) {
+            let given = name_in_data(attributes);
+            let in_data = given.unwrap_or(&name.text);
+            // Members of the same name are reported elsewhere.
+            if let Some((other, was_given)) = known.insert(in_data, (name.span, given.is_some()))
+                && (was_given || given.is_some())
+            {
                 self.found.push(messages::name_taken(self.source, attributes, name, other, in_data));
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn decode(
     match decoder.value(test, data, DEPTH) {
         Ok(_) if decoder.wanted.len() > options.defaults.len() => Ok(Decoded::Defaults(decoder.wanted)),
         Ok(value) => Ok(Decoded::Value(value)),
-        Err(Failed::Mismatch) => Err(decoder.found.map_or_else(Raise::undecoded, |found| found.raise())),
+        Err(Failed::Mismatch) => Err(decoder.found.map_or_else(Raise::undecoded, DecodeMismatch::raise)),
         Err(Failed::Stopped) => {
             drop(decoder);
             Err(Stopped.raise())
@@ -284,9 +284,8 @@ impl<'t> Decoder<'t> {
         self.meter.steps(def.variants.len())?;
         let Some((number, variant)) = numbered(def, &name) else { return self.no_variant(def, &name) };
         match (given, variant.arity) {
-            (None, 0) => Ok(made(def, number, &mut [])),
+            (None | Some(Value::Nil), 0) => Ok(made(def, number, &mut [])),
             (None, _) => self.fail(format!("expected a dict `{{{name}: …}}`, found {}", shown(data))),
-            (Some(Value::Nil), 0) => Ok(made(def, number, &mut [])),
             (Some(given), _) => {
                 self.inside(DataStep::Key(name), |decoder| decoder.values(def, number, variant, given, None, depth))
             }
@@ -308,7 +307,7 @@ impl<'t> Decoder<'t> {
             return self.inside(DataStep::Key(tag.clone()), |decoder| decoder.no_variant(def, &name));
         };
         if variant.arity == 0 {
-            self.known_keys(data, Some(tag), || std::iter::empty::<&Str>())?;
+            self.known_keys(data, Some(tag), std::iter::empty::<&Str>)?;
             return Ok(made(def, number, &mut []));
         }
         let value = Value::dict(data.clone());

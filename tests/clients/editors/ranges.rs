@@ -1,7 +1,9 @@
 //! Nodes of the language's tree and of tree-sitter's with their ranges, as far as both have them.
 
 use lang::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
-use lang::ast::{Attribute, Block, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr, TypeKind};
+use lang::ast::{
+    Attribute, Block, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr, TypeKind,
+};
 use lang::lex::token::Token;
 use lang::parse::Parsed;
 use lang::source::Span;

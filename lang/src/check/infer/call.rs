@@ -21,7 +21,7 @@ impl<'a> Checker<'a> {
                 self.hidden_method(row, object, name);
                 return self.builtin_call(row, args, span);
             }
-            if let Some(ty) = self.from_call(object, name, args, span) {
+            if let Some(ty) = self.call_of_from(object, name, args, span) {
                 return ty;
             }
             if let Some(ty) = self.variant_call(object, name, args, want) {

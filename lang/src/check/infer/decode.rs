@@ -28,7 +28,7 @@ impl<'a> Checker<'a> {
     }
 
     /// `Type.from(data)`, unless the type has a function of that name.
-    pub(super) fn from_call(
+    pub(super) fn call_of_from(
         &mut self,
         object: &'a Expr,
         name: &Name,

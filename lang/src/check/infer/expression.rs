@@ -59,7 +59,6 @@ impl<'a> Checker<'a> {
             ExprKind::Float(_) => Type::Float,
             ExprKind::Str(parts) => self.text(e, parts),
             ExprKind::Name(_) => self.name(e),
-            ExprKind::Type(_) => Type::Any,
             ExprKind::Placeholder => self.piped.last().cloned().unwrap_or(Type::Any),
             ExprKind::Struct { name, items } => self.structure(name, items),
             ExprKind::Pair(a, b) => {
@@ -107,12 +106,12 @@ impl<'a> Checker<'a> {
             ExprKind::Continue => self.leaves(e.span),
             ExprKind::Yield(value) => {
                 let item = value.as_ref().map_or(Type::Nil, |value| self.expr(value, ExpectedType::FREE));
-                self.yields(item);
+                self.yields(&item);
                 Type::Any
             }
             ExprKind::Emit(value) => {
                 let item = self.expr(value, ExpectedType::FREE);
-                self.yields(item);
+                self.yields(&item);
                 Type::Any
             }
             ExprKind::Parallel { kind, over, options, body } => self.parallel(*kind, over, options.as_deref(), body),

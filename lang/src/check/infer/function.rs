@@ -285,7 +285,7 @@ impl<'a> Checker<'a> {
         Type::Never
     }
 
-    pub(super) fn yields(&mut self, item: Type) {
+    pub(super) fn yields(&mut self, item: &Type) {
         let before = self.frame.yielded.take().unwrap_or(Type::Never);
         self.frame.yielded = Some(join(before, item.widened()));
     }
