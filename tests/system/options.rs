@@ -27,7 +27,7 @@ const VALUES: &[&str] =
 fn keys(name: &str) -> Vec<String> {
     let (_, text) = stdlib::registry().shape(name).unwrap_or_else(|| panic!("no type {name}"));
     let shape = lang::check::signature(&format!("shape() -> {text}")).and_then(|decl| decl.returns).unwrap();
-    let TypeKind::Shape { fields, .. } = shape.kind else { panic!("{name} is no shape") };
+    let TypeKind::Shape { fields, .. } = shape.kind else { panic!("{name} is not a shape") };
     fields.into_iter().map(|(name, _, _)| name.text.to_string()).collect()
 }
 

@@ -427,7 +427,7 @@ impl Fiber {
         result.map_err(|(at, raise)| {
             let mut raise = raise;
             let Some(source) = &code.source else { return raise };
-            // The last key is missing, so that there is nothing that the operator could work on.
+            // The last key is missing, so the operator has no left operand.
             if let (Some(op), Some(path)) = (site.op, site.spans.last())
                 && raise.code == RunCode::Member
                 && at + 1 == site.keys.len()

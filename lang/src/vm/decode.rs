@@ -218,7 +218,7 @@ impl<'t> Decoder<'t> {
         Ok(Value::dict(made))
     }
 
-    /// A struct from a dict; `tag` is a key that is no field.
+    /// A struct from a dict; `tag` is a key that is not a field.
     fn structure(&mut self, def: &Rc<StructDef>, data: &Dict, tag: Option<&Str>, depth: u32) -> Made {
         let table = self.table;
         let types = table.structs.get(&Rc::as_ptr(def)).map_or(&[][..], |types| types);
