@@ -130,6 +130,7 @@ fn receiver(module: &str) -> &'static str {
         "<generator>" => "made()",
         "<stream>" => "streamed()",
         "<pair>" => "pair(h, other)",
+        "<type>" => "list<any>",
         "<variant>" => "Ok(h)",
         "<hub>" => "hub.local({agent: \"me\"})",
         "<hub_task>" => "leased()",

@@ -77,7 +77,7 @@ println(try { [1, 2].map({ x -> x + 9223372036854775806 }) } catch e { e.code })
 [kept, [[10], [20], [30], [40]]]
 [HARN-RUN-003, HARN-RUN-003, HARN-RUN-003]
 no order
-[9223372036854775807, 9.223372036854776e18]",
+HARN-RUN-018",
     );
 }
 

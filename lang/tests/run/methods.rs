@@ -77,10 +77,7 @@ fn lists_without_functions() {
     );
     gives("[nil, 1, false, nil].compact()", "[1, false]");
     gives("[\"b\", \"a\", \"b\", 1].tally()", "{\"1\": 1, a: 1, b: 2}");
-    gives(
-        "[[1, 2].sum(), [1, 2.5].sum(), [].sum(), [9223372036854775807, 1].sum()]",
-        "[3, 3.5, 0, 9.223372036854776e18]",
-    );
+    gives("[[1, 2].sum(), [1, 2.5].sum(), [].sum()]", "[3, 3.5, 0]");
     gives("[[3, 1.5, 2].min(), [\"b\", \"c\"].max(), [].min(), [[1, 2], [1]].min()]", "[1.5, c, nil, [1]]");
     gives("[[1, \"a\", nil].join(\"-\"), [1, 2].join()]", "[1-a-nil, 12]");
     gives("[[1, 2].reverse(), [1, 2].push(3), [1, 2].pop(), [].pop()]", "[[2, 1], [1, 2, 3], [1], []]");
@@ -280,12 +277,15 @@ fn numbers() {
         "[abs(-3), abs(-2.5), min(3, 1, 2), max([1, 5]), floor(2.7), ceil(2.1), round(2.5), round(-2.5), round(3.14159, 2)]",
         "[3, 2.5, 1, 5, 2, 3, 3, -3, 3.14]",
     );
-    gives("[sqrt(9), pow(2, 10), pow(2, -1), pow(2.0, 3), pow(10, 30)]", "[3.0, 1024, 0.5, 8.0, 1e30]");
+    gives("[sqrt(9), pow(2, 10), pow(2, -1), pow(2.0, 3), pow(10.0, 30)]", "[3.0, 1024, 0.5, 8.0, 1e30]");
     gives(
         "[exp(0), ln(1), log2(8), log10(1000), sin(0), cos(0), round(pi(), 4), is_nan(0.0 / 0.0)]",
         "[1.0, 0.0, 3.0, 3.0, 0.0, 1.0, 3.1416, true]",
     );
-    gives("[abs(-9223372036854775807 - 1), floor(1e300), floor(9.3e18)]", "[9.223372036854776e18, 1e300, 9.3e18]");
+    gives("[floor(1e300), floor(9.3e18)]", "[1e300, 9.3e18]");
+    fails("abs(-9223372036854775807 - 1)", "HARN-RUN-018", "overflow");
+    fails("[9223372036854775807, 1].sum()", "HARN-RUN-018", "overflow");
+    fails("pow(10, 30)", "HARN-RUN-018", "overflow");
     gives("[5.to_string() + \"!\", 2.7.to_int(), 2.to_float(), 2.5.round(), (-3).abs()]", "[5!, 2, 2.0, 3, 3]");
     fails("sqrt(\"a\")", "HARN-", "found");
     fails("max()", "HARN-RUN-006", "at least one value");

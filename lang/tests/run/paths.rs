@@ -143,18 +143,18 @@ fn f(a, b) {
 for a in [6, 7, -7, 1.5, -0.0] { for b in [2, 0.5, -3] { if !f(a, b) { println("differs", a, b) } } }
 println(try { f(1, 0) } catch e { e.code })
 fn g() {
-  var d = {in: {x: 1.0, s: "a", l: [1], most: 9223372036854775807, least: -9223372036854775808, n: 2}}
+  var d = {in: {x: 1.0, s: "a", l: [1], most: 9223372036854775806, least: -9223372036854775807, n: 2}}
   d.in.x /= 0.0
   d.in.s += "b"
   d.in.l += [2]
   d.in.most += 1
   d.in.least -= 1
-  d.in.n *= 4611686018427387904
+  d.in.n *= 4611686018427387903
   return d
 }
 println(g())
 "#,
-        "HARN-RUN-003\n{in: {l: [1, 2], least: -9.223372036854776e18, most: 9.223372036854776e18, n: 9.223372036854776e18, s: ab, x: inf}}",
+        "HARN-RUN-003\n{in: {l: [1, 2], least: -9223372036854775808, most: 9223372036854775807, n: 9223372036854775806, s: ab, x: inf}}",
     );
 }
 

@@ -103,7 +103,8 @@ mod tests {
     fn elements_appear_when_they_have_ended() {
         assert_eq!(
             cuts(r#"sure: [{"a": [1, 2]}, {"a": "x, ]\""}] and more ["#),
-            ["[]", r#"[{"a": [1, 2]}]"#, r#"[{"a": [1, 2]}, {"a": "x, ]\""}]"#]
+            // The end is a cut of its own.
+            ["[]", r#"[{"a": [1, 2]}]"#, r#"[{"a": [1, 2]}, {"a": "x, ]\""}]"#, r#"[{"a": [1, 2]}, {"a": "x, ]\""}]"#]
         );
     }
 
