@@ -84,7 +84,7 @@ pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
         let parsed = lang::parse::parse(&source);
         let (module, parsed) = (&parsed.module, &parsed.diagnostics);
         let text = ParsedText { file: 0, source: &source, module, parsed };
-        examine(text, Imports { around: &around, types: &[] }, registry, &[], false).diagnostics
+        examine(text, Imports { around: &around, types: &[], session: None }, registry, &[], false).diagnostics
     });
     let grown = peak()? - before;
     if found.is_empty() { Ok(ProgramRun { printed: grown.to_string(), ms }) } else { Err(format!("{:?}", found[0])) }

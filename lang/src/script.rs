@@ -1,7 +1,9 @@
 //! A script from text to something that runs, with the files that it imports.
 
 use crate::ast::{Module, NodeMap};
-use crate::check::{CheckCode, CheckOutcome, ExportedTypes, ImportedTypes, ResolvedModule, TypeTable};
+use crate::check::{
+    Borders, CheckCode, CheckOutcome, ExportedTypes, ImportedTypes, ResolvedModule, SessionTypes, TypeTable,
+};
 use crate::compile::{CompileMode, Imported, Unit, compile};
 use crate::declaration::{Registry, Right};
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
@@ -20,6 +22,8 @@ const MOST_FINDINGS: usize = 1_000;
 pub struct Loaded {
     /// The compiled module; nothing when there are errors.
     pub unit: Option<Unit>,
+    /// The names and types that it offers to later pieces of its session.
+    pub exported: Option<(Exports, ExportedTypes)>,
     /// Everything found: file by file, imported ones first, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -29,6 +33,8 @@ pub struct Loaded {
 pub struct Options<'a> {
     /// Names of earlier pieces.
     pub outer: &'a [Outer],
+    /// Their types.
+    pub session: Option<&'a SessionTypes>,
     /// Role of the text; imported texts keep their own.
     pub role: Role,
     /// Purposes of the compilation of all files, beside running them.
@@ -45,12 +51,17 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
     let graph = reach(modules, source);
     let mut diagnostics = graph.found;
     let mut resolved = Vec::with_capacity(graph.files.len());
+    let mut exported = None;
     for file in &graph.files {
         let examined = examine_file(isolate, modules, file, &options);
         // Set once: a file is examined once.
-        let _ = file.exports.set(Rc::new(examined.exports));
-        let _ = file.types.set(Rc::new(examined.exported));
-        resolved.push(examined.names);
+        if file.importer.is_none() && options.role == Role::Piece {
+            exported = Some((examined.exports, examined.exported));
+        } else {
+            let _ = file.exports.set(Rc::new(examined.exports));
+            let _ = file.types.set(Rc::new(examined.exported));
+        }
+        resolved.push((examined.names, examined.borders));
         diagnostics.extend(examined.diagnostics);
     }
     let mut unit = None;
@@ -70,24 +81,30 @@ pub fn load(isolate: &Rc<Isolate>, source: &SourceRef, options: Options<'_>) -> 
         d.labels.first().and_then(at)
     };
     diagnostics.sort_by_cached_key(|d| (number(d), d.position()));
-    Loaded { unit, diagnostics }
+    Loaded { unit, exported, diagnostics }
 }
 
 /// Returns the type of the last expression of a text, which is not run and imports nothing.
 ///
 /// # Errors
 /// Returns the errors of its syntax and of its names.
-pub fn type_of(isolate: &Rc<Isolate>, source: &SourceRef, outer: &[Outer]) -> Result<String, Vec<Diagnostic>> {
+pub fn type_of(
+    isolate: &Rc<Isolate>,
+    source: &SourceRef,
+    outer: &[Outer],
+    session: &SessionTypes,
+) -> Result<String, Vec<Diagnostic>> {
     let parsed = crate::parse::parse(source);
     if !parsed.is_ok() {
         return Err(parsed.diagnostics);
     }
     let around = Surroundings { outer, links: NodeMap::default(), role: Role::Piece };
-    let (names, found) = resolve(source, &parsed.module, isolate.registry(), &around);
+    let (mut names, found) = resolve(source, &parsed.module, isolate.registry(), &around);
     if has_errors(&found) {
         return Err(found);
     }
-    Ok(crate::check::type_of(source, &parsed.module, &names, isolate.registry()))
+    let imported = ImportedTypes::of(&mut names, [], Some(session));
+    Ok(crate::check::type_of(source, &parsed.module, &names, isolate.registry(), &imported))
 }
 
 /// At most [`MOST_FINDINGS`] of a file's findings, errors first, and one that says how many there are more.
@@ -109,14 +126,14 @@ fn shortened(source: &SourceRef, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> 
 
 /// Resolves and checks a file of a run whose imports have been.
 fn examine_file(isolate: &Rc<Isolate>, modules: &Modules, file: &File, options: &Options<'_>) -> Examined {
-    let (outer, role) = match file.importer {
-        None => (options.outer, options.role),
-        Some(_) => (&[][..], Role::Imported),
+    let (outer, role, session) = match file.importer {
+        None => (options.outer, options.role, options.session),
+        Some(_) => (&[][..], Role::Imported, None),
     };
     let text = ParsedText { file: file.id, source: &file.source, module: &file.ast, parsed: &file.parsed };
     let around = Surroundings { outer, links: file.links(modules), role };
     let imported = file.imported_types(modules);
-    let imports = Imports { around: &around, types: &imported.iter().map(Rc::as_ref).collect::<Vec<_>>() };
+    let imports = Imports { around: &around, types: &imported.iter().map(Rc::as_ref).collect::<Vec<_>>(), session };
     examine(text, imports, isolate.registry(), isolate.denied(), false)
 }
 
@@ -140,6 +157,8 @@ pub struct Imports<'a> {
     pub around: &'a Surroundings<'a>,
     /// The types of what the imported files export.
     pub types: &'a [&'a ExportedTypes],
+    /// The types of what earlier pieces of the session have bound.
+    pub session: Option<&'a SessionTypes>,
 }
 
 /// A text whose names and types are known.
@@ -152,6 +171,8 @@ pub struct Examined {
     pub exported: ExportedTypes,
     /// The types of its expressions and bindings; empty unless they are kept.
     pub types: TypeTable,
+    /// The places in it that are checked while running.
+    pub borders: Borders,
     /// Its diagnostics, those of the parser included.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -169,13 +190,13 @@ pub fn examine(
     let (mut names, mut found) = resolve(source, module, registry, imports.around);
     let mut diagnostics = parsed.to_vec();
     let exports = names.exports(file, source, has_errors(&diagnostics) || names.incomplete);
-    let imported = ImportedTypes::of(&mut names, imports.types.iter().copied());
+    let imported = ImportedTypes::of(&mut names, imports.types.iter().copied(), imports.session);
     let resolved = ResolvedModule { source, module, names: &names, imported: &imported };
     let checked = crate::check::check(resolved, (file, &exports), registry, denied, keep, &mut found);
     leave_out_noise(source, &diagnostics, &mut found);
     diagnostics.extend(found);
-    let CheckOutcome { exported, types } = checked;
-    Examined { names, exports, exported, types, diagnostics: shortened(source, diagnostics) }
+    let CheckOutcome { exported, types, borders } = checked;
+    Examined { names, exports, exported, types, borders, diagnostics: shortened(source, diagnostics) }
 }
 
 /// A line that does not parse tells nothing of names and types, nor of what runs after it.
@@ -201,13 +222,14 @@ fn assemble(
     isolate: &Rc<Isolate>,
     modules: &Modules,
     files: &[Rc<File>],
-    resolved: &[Resolution],
+    resolved: &[(Resolution, Borders)],
     options: &Options<'_>,
 ) -> Result<Unit, Vec<Diagnostic>> {
     let mut before = Vec::new();
-    for (file, names) in files.iter().zip(resolved) {
+    for (file, (names, borders)) in files.iter().zip(resolved) {
         let role = if file.importer.is_none() { options.role } else { Role::Imported };
-        let (mut unit, placed) = compile(isolate, &file.source, &file.ast, names, modules, role, options.mode)?;
+        let (mut unit, placed) =
+            compile(isolate, (&file.source, &file.ast), (names, borders), modules, role, options.mode)?;
         let _ = file.placed.set(placed);
         if file.importer.is_none() {
             unit.before = before;

@@ -41,6 +41,7 @@ use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Sessi
 use crate::table::registry;
 use crate::variant::RunVariant;
 use crate::world::{Extensions, Live, Observers, Parameters, World};
+use lang::check::SessionTypes;
 use lang::compile::{Entry, Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, Modules, NoFiles};
@@ -140,6 +141,8 @@ pub struct Engine {
     /// Another one after a piece that was interrupted.
     context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
+    /// The types of the names.
+    types: RefCell<SessionTypes>,
     /// The names of a session that have no value, since their statement was not carried out.
     unset: UnsetNames,
     modules: Modules,
@@ -208,7 +211,7 @@ impl Engine {
             world.parameters.input.was_script();
         }
         let modules = Modules::new(options.loader.clone());
-        let (context, names, unset, front_end, session, runtime, watched, activity) = Default::default();
+        let (context, names, types, unset, front_end, session, runtime, watched, activity) = Default::default();
         let loader = options.loader;
         let shown_depth = Cell::new(usize::MAX);
         Self {
@@ -216,6 +219,7 @@ impl Engine {
             world,
             context,
             names,
+            types,
             unset,
             modules,
             loader,

@@ -26,6 +26,13 @@ pub struct ExportedTypes {
     declared: BTreeMap<BindingId, DeclaredType>,
 }
 
+/// The types of the names that the pieces of a session have bound.
+#[derive(Default)]
+pub struct SessionTypes {
+    /// The pieces that have bound a name which is not bound anew, with these names.
+    pieces: Vec<(ExportedTypes, Vec<(SmolStr, Origin)>)>,
+}
+
 /// A declared type as other files see it.
 struct DeclaredType {
     decl: TypeDecl,
@@ -147,20 +154,56 @@ impl ExportedTypes {
     }
 }
 
+impl SessionTypes {
+    /// Adds what a piece exports. `bound` are the names that it has bound, a type or not.
+    pub fn add<'n>(
+        &mut self,
+        exported: ExportedTypes,
+        exports: &Exports,
+        bound: impl IntoIterator<Item = &'n SmolStr>,
+    ) {
+        for name in bound {
+            self.forget(name);
+        }
+        let names = exports.names.iter().map(|(name, export)| (name.clone(), export.origin)).collect();
+        self.pieces.push((exported, names));
+        self.pieces.retain(|(_, names)| !names.is_empty());
+    }
+
+    /// Forgets the type of a name.
+    pub fn forget(&mut self, name: &str) {
+        self.pieces.iter_mut().for_each(|(_, names)| names.retain(|(known, _)| known != name));
+    }
+}
+
 impl ImportedTypes {
-    /// Returns the types of the values that a file imports from others. `names` gets bindings, which no name means, for types that
-    /// the file does not import.
+    /// Returns the types of the values that a file imports from others, and of those that earlier pieces of its session have
+    /// bound. `names` gets bindings, which no name means, for types that the file does not import.
     #[must_use]
-    pub fn of<'e>(names: &mut Resolution, from: impl IntoIterator<Item = &'e ExportedTypes>) -> Self {
+    pub fn of<'e>(
+        names: &mut Resolution,
+        from: impl IntoIterator<Item = &'e ExportedTypes>,
+        session: Option<&'e SessionTypes>,
+    ) -> Self {
         let mut found = Self::default();
         let bindings = || (0..).zip(&names.bindings);
         let origins: Vec<_> = bindings().filter_map(|(id, binding)| Some((id, binding.origin?))).collect();
-        if origins.is_empty() {
+        let pieces = session.map_or(&[][..], |session| &session.pieces);
+        if origins.is_empty() && pieces.is_empty() {
             return found;
         }
+        let of_piece = |bound: &[(SmolStr, Origin)]| {
+            let outer = bindings().filter(|(_, binding)| binding.slot.is_some() && binding.origin.is_none());
+            let known = |(id, binding): (BindingId, &Binding)| {
+                Some((id, bound.iter().find(|(name, _)| *name == binding.name)?.1))
+            };
+            outer.filter_map(known).collect::<Vec<_>>()
+        };
+        let of_pieces: Vec<_> = pieces.iter().map(|(exported, bound)| (exported, of_piece(bound))).collect();
         let sites = bindings().filter_map(|(id, binding)| Some((id, binding.def.as_ref()?.site()?.clone())));
         let mut sites: Vec<(BindingId, Site)> = sites.collect();
-        for exported in from {
+        let from = from.into_iter().map(|exported| (exported, origins.clone()));
+        for (exported, origins) in from.chain(of_pieces) {
             let known = HashMap::new();
             let mut transfer =
                 Transfer { from: exported, names: &mut *names, sites: &mut sites, known, found: &mut found };

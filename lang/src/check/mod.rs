@@ -31,12 +31,14 @@ mod messages;
 mod recursion;
 mod table;
 mod tools;
-mod types;
+pub(crate) mod types;
 pub mod view;
 
 pub use crate::parse::signature;
 pub use codes::CheckCode;
-pub use imported::{ExportedTypes, ImportedTypes};
+pub use imported::{ExportedTypes, ImportedTypes, SessionTypes};
+pub use infer::Borders;
+pub(crate) use infer::{Border, BorderKind};
 pub use table::{KeyView, TypeTable, TypeView};
 pub use view::{CallView, DictView, returned};
 
@@ -58,9 +60,14 @@ use tools::Tools;
 
 /// Returns the type of the last expression of a resolved module, as a script would write it.
 #[must_use]
-pub fn type_of(source: &SourceRef, module: &Module, names: &Resolution, registry: Registry) -> String {
-    let imported = ImportedTypes::default();
-    infer::infer(source, module, Declared::new(names, registry, &imported), false, &mut Vec::new()).last.to_string()
+pub fn type_of(
+    source: &SourceRef,
+    module: &Module,
+    names: &Resolution,
+    registry: Registry,
+    imported: &ImportedTypes,
+) -> String {
+    infer::infer(source, module, Declared::new(names, registry, imported), false, &mut Vec::new()).last.to_string()
 }
 
 /// Returns the types of the expressions and bindings of a resolved module.
@@ -96,6 +103,8 @@ pub struct CheckOutcome {
     pub exported: ExportedTypes,
     /// The types of expressions and bindings; empty unless they are kept.
     pub types: TypeTable,
+    /// The places that are checked while running.
+    pub borders: Borders,
 }
 
 /// Checks a resolved module, the file `file` with these exports. With `keep`, the types of expressions are kept.
@@ -128,7 +137,8 @@ pub fn check(
     lint(source, &calls, &inferred.linted, denied, found);
     keys::keep_unique(source, module, found);
     let exported = imported::exported_types(file, &inferred.world, (&inferred.bases, &inferred.results), exports);
-    CheckOutcome { exported, types: TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases) }
+    let types = TypeTable::new(inferred.expressions.unwrap_or_default(), inferred.bases);
+    CheckOutcome { exported, types, borders: inferred.borders }
 }
 
 /// The passes that look at nodes one by one; they share one visit of the tree.

@@ -32,8 +32,8 @@ impl<'a> Compiler<'a> {
             return;
         }
         match place {
-            // Written once, at the end: what it reads of the variable is read before.
-            Place::Register(reg) if writes_once(value) => self.expr(value, reg),
+            // Written once, at the end: what it reads of the variable is read before. A value that is refused changes nothing.
+            Place::Register(reg) if writes_once(value) && self.borders.at(value.id).is_none() => self.expr(value, reg),
             _ => {
                 let src = self.temp();
                 self.expr(value, src);

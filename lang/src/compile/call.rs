@@ -136,7 +136,7 @@ impl<'a> Compiler<'a> {
                 return self.call_builtin(row, args, dst, span);
             }
             if let Some(member) = self.static_member(name) {
-                return self.call_static(&member, callee.span, args, dst, span);
+                return self.call_static(&member, (name.id, callee.span), args, dst, span);
             }
             let base = self.temp();
             match self.dying(object, args, span) {
@@ -150,18 +150,13 @@ impl<'a> Compiler<'a> {
             }
             let (argc, mut spans) = self.arguments(args, span);
             spans.insert(0, object.span);
-            let site = self.method_site(&name.text, name.span);
+            let site = self.method_site(name);
             self.note_call(None, spans);
             self.emit(Op::CallMethod { argc, dst, base, site }, name.span.to(end_of(span)));
             return;
         }
         match self.direct(callee) {
-            Direct::Function(func) => {
-                let base = self.fn_ref().next;
-                let (argc, spans) = self.arguments(args, span);
-                self.note_call(None, spans);
-                self.emit(Op::CallFn { argc, dst, base, func }, span);
-            }
+            Direct::Function(func) => self.call_function(func, (callee.id, callee.span), args, dst, span),
             Direct::Builtin(row) => self.call_builtin(row, args, dst, span),
             Direct::Value => {
                 let base = self.temp();
@@ -174,23 +169,34 @@ impl<'a> Compiler<'a> {
     }
 
     /// `Type.function(…)`, `Enum.Variant(…)`
-    fn call_static(&mut self, member: &Static, callee: Span, args: &'a [ListItem], dst: Reg, span: Span) {
+    fn call_static(&mut self, member: &Static, callee: (NodeId, Span), args: &'a [ListItem], dst: Reg, span: Span) {
         match member {
             Static::Variant(def, tag) if self.make_variant(def, *tag, args, dst, span) => {}
             Static::Variant(..) => {
                 let base = self.temp();
-                self.static_value(member, base, callee);
+                self.static_value(member, base, callee.1);
                 let (argc, spans) = self.arguments(args, span);
-                self.note_call(Some(callee), spans);
+                self.note_call(Some(callee.1), spans);
                 self.emit(Op::Call { argc, dst, base }, span);
             }
-            Static::Function(func) => {
-                let base = self.fn_ref().next;
-                let (argc, spans) = self.arguments(args, span);
-                self.note_call(None, spans);
-                self.emit(Op::CallFn { argc, dst, base, func: *func }, span);
-            }
+            Static::Function(func) => self.call_function(*func, callee, args, dst, span),
         }
+    }
+
+    /// Calls a function by its number; if nobody has looked at the arguments, the function does.
+    fn call_function(&mut self, func: u16, (callee, at): (NodeId, Span), args: &'a [ListItem], dst: Reg, span: Span) {
+        if self.borders.checks_arguments(callee) {
+            let base = self.fn_ref().next;
+            let (argc, spans) = self.arguments(args, span);
+            self.note_call(None, spans);
+            self.emit(Op::CallFn { argc, dst, base, func }, span);
+            return;
+        }
+        let base = self.temp();
+        self.emit(Op::Function { dst: base, func }, at);
+        let (argc, spans) = self.arguments(args, span);
+        self.note_call(Some(at), spans);
+        self.emit(Op::Call { argc, dst, base }, span);
     }
 
     /// The register of a receiver that nobody reads afterwards: a variable of this function alone, in the call in last
@@ -272,9 +278,14 @@ impl<'a> Compiler<'a> {
     /// Calls `callee` with arguments that lie from `base + 1` on already.
     pub(super) fn call_with(&mut self, callee: &'a Expr, base: Reg, argc: u8, dst: Reg, span: Span, spans: Vec<Span>) {
         match self.direct(callee) {
-            Direct::Function(func) => {
+            Direct::Function(func) if self.borders.checks_arguments(callee.id) => {
                 self.note_call(None, spans);
                 self.emit(Op::CallFn { argc, dst, base: base + 1, func }, span);
+            }
+            Direct::Function(func) => {
+                self.emit(Op::Function { dst: base, func }, callee.span);
+                self.note_call(Some(callee.span), spans);
+                self.emit(Op::Call { argc, dst, base }, span);
             }
             Direct::Builtin(row) => {
                 let builtin = self.builtin_site(row, span);
@@ -323,7 +334,7 @@ impl<'a> Compiler<'a> {
         let base = self.temp();
         let (argc, mut spans) = self.arguments(args, call);
         spans.insert(0, receiver.span);
-        let site = self.method_site(&name.text, name.span);
+        let site = self.method_site(name);
         let span = name.span.to(end_of(call));
         let places = &mut self.fn_mut().proto.places;
         places.push(ChangedPlace { root: place, path, skip: 0 });

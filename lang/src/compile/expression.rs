@@ -16,6 +16,7 @@ impl<'a> Compiler<'a> {
         let next = self.fn_ref().next;
         self.expr_into(e, dst);
         self.free_to(next);
+        self.check_border(e, dst);
         self.keep_part(e, dst);
     }
 
@@ -143,6 +144,7 @@ impl<'a> Compiler<'a> {
     /// The register that holds `e`: a variable's own, or a temporary.
     pub(super) fn operand(&mut self, e: &'a Expr) -> Reg {
         if let Some(reg) = self.register_name(e) {
+            self.check_border(e, reg);
             self.keep_part(e, reg);
             return reg;
         }

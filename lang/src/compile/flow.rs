@@ -43,12 +43,13 @@ impl<'a> Compiler<'a> {
                 self.patch_here(&no);
                 self.tail(otherwise);
             }
-            ExprKind::Call { callee, args } if self.is_self_call(callee, args) => self.tail_self(args, e.span),
+            ExprKind::Call { callee, args } if self.is_self_call(e, callee, args) => self.tail_self(args, e.span),
             _ => {
                 // A variable's register gives its value away: nothing of this function runs any more.
                 if self.fn_ref().exits.is_empty()
                     && let Some(src) = self.register_name(e)
                 {
+                    self.check_border(e, src);
                     return self.leave_by(Way::Return, src, e.span);
                 }
                 let next = self.fn_ref().next;
@@ -65,8 +66,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn is_self_call(&self, callee: &Expr, args: &[ListItem]) -> bool {
+    /// Whether the function may begin anew in place of a call of itself.
+    fn is_self_call(&self, call: &Expr, callee: &Expr, args: &[ListItem]) -> bool {
         let ExprKind::Name(_) = &callee.kind else { return false };
+        if self.borders.at(call.id).is_some() || !self.borders.checks_arguments(callee.id) {
+            return false;
+        }
         let Some(Target::Binding(id)) = self.names.used(callee.id) else { return false };
         let state = self.fn_ref();
         state.own == Some(id)
@@ -133,6 +138,12 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn return_nil(&mut self, span: Span) {
+        if let Some(at) = self.fn_ref().refuses_nil {
+            let src = self.temp();
+            self.emit(Op::Nil { dst: src }, span);
+            self.emit(Op::Expect { src, at }, span);
+            self.free_to(src);
+        }
         self.leave_by(Way::ReturnNil, 0, span);
     }
 

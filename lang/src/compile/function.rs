@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::observe::KeptPart;
-use crate::ast::NodeId;
+use crate::ast::{Name, NodeId};
 use crate::declaration::Builtin;
 use crate::resolve::BindingId;
 use crate::source::Span;
@@ -44,6 +44,8 @@ pub(super) struct FnState {
     full: bool,
     /// The expression in last place, while it is compiled: variables that it alone still reads may be moved out.
     pub(super) last: Option<Span>,
+    /// The check of its result, if that must not be nil.
+    pub(super) refuses_nil: Option<u16>,
     /// Parts of the `assert` that is being compiled.
     pub(super) kept_parts: Vec<KeptPart>,
 }
@@ -133,6 +135,7 @@ impl FnState {
             flavor: None,
             full: false,
             last: None,
+            refuses_nil: None,
             kept_parts: Vec::new(),
         }
     }
@@ -331,10 +334,11 @@ impl<'a> Compiler<'a> {
         self.index(i, span, "field names")
     }
 
-    pub(super) fn method_site(&mut self, name: &str, span: Span) -> u16 {
-        let name = self.name_value(name);
+    pub(super) fn method_site(&mut self, name: &Name) -> u16 {
+        let (checked, span) = (self.borders.checks_arguments(name.id), name.span);
+        let name = self.name_value(&name.text);
         let methods = &mut self.fn_mut().proto.methods;
-        methods.push(MethodSite::new(name));
+        methods.push(MethodSite::new(name, checked));
         let i = methods.len() - 1;
         self.index(i, span, "method calls")
     }

@@ -4,12 +4,13 @@
 //! - `function`: registers, jumps and spans of the function being written.
 //! - `statement`, `assign`, `loops`, `expression`, `condition`, `call`, `pattern`, `record`, `pipeline`, `flow`: one
 //!   file per part of the language.
-//! - `types`: written types that are asked while running.
+//! - `types`: written types that are asked while running; `border`: values that are checked against them.
 //! - `tasks`: `spawn`, `parallel`, `deadline`, `mutex`, `select`.
 //! - `test_entries`, `observe`: the tests of a file, and what a run for tests observes.
 //! - `tool`, `schema`: what a `tool` declaration builds, and the JSON Schemas of its types.
 
 mod assign;
+mod border;
 mod call;
 mod codes;
 mod condition;
@@ -37,6 +38,7 @@ pub use schema::type_schema;
 pub use test_entries::{CompileMode, TestEntry, Tests};
 
 use crate::ast::{FnDecl, Item, ItemKind, Module, Stmt, StmtKind};
+use crate::check::Borders;
 use crate::diagnostic::{Diagnostic, Severity, TraceFrame};
 use crate::module::{FileId, Modules, Origin, Placed};
 use crate::resolve::{BindingId, BindingKind, Resolution, Role};
@@ -96,9 +98,8 @@ pub struct Entry {
 /// Diagnostics of the compiler. If there is one, no code is loaded.
 pub fn compile(
     isolate: &Rc<Isolate>,
-    source: &SourceRef,
-    module: &Module,
-    names: &Resolution,
+    (source, module): (&SourceRef, &Module),
+    (names, borders): (&Resolution, &Borders),
     modules: &Modules,
     role: Role,
     mode: CompileMode,
@@ -109,6 +110,7 @@ pub fn compile(
         isolate,
         source,
         names,
+        borders,
         modules,
         globals: HashMap::new(),
         functions: HashMap::new(),
@@ -129,6 +131,8 @@ pub(crate) struct Compiler<'a> {
     isolate: &'a Rc<Isolate>,
     source: &'a SourceRef,
     names: &'a Resolution,
+    /// The values that are checked while running.
+    borders: &'a Borders,
     /// The files it imports from.
     modules: &'a Modules,
     /// Globals by binding.

@@ -52,6 +52,9 @@ impl<'a> Compiler<'a> {
         let window = self.index(params.len(), span, "parameters");
         self.temps(window);
         self.parameters(params);
+        if let Some(border) = self.borders.at(body.id) {
+            self.fn_mut().refuses_nil = self.border_site(border, None, body.span);
+        }
         if let Some(flavor) = self.names.iterators.get(&body.id).copied() {
             // The arguments have their values now; the body runs when an item is asked for.
             self.emit(Op::Generator { flavor }, span);
@@ -59,6 +62,7 @@ impl<'a> Compiler<'a> {
         }
         self.tail_block(body);
         self.end_function(span);
+        self.check_parameters(params);
         self.finish_fn()
     }
 

@@ -4,6 +4,7 @@ use super::Compiler;
 use super::schema::SchemaWriter;
 use crate::ast::{NodeId, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
+use crate::check::types::{ShapeKey, Type};
 use crate::declaration::{AliasDecl, EnumDecl, StructDecl, TypeDecl};
 use crate::source::Span;
 use crate::value::{Dict, EnumDef, Str, StructDef, Value};
@@ -41,6 +42,52 @@ impl Compiler<'_> {
         let tests = writer.table.tests;
         self.fn_mut().proto.types = tests;
         self.index(at, ty.span, "types")
+    }
+
+    /// The test of a type that the checker knows.
+    pub(super) fn type_test_of(&self, ty: &Type) -> TypeTest {
+        let one = |part: &Type| Box::new(self.type_test_of(part));
+        let named = |name: &str| TypeTest::Named(self.name_value(name));
+        match ty {
+            Type::Any | Type::Param(_) => TypeTest::Any,
+            Type::Never => TypeTest::Never,
+            Type::Nil => named(Kind::Nil.name()),
+            Type::Bool => named(Kind::Bool.name()),
+            Type::Int => named(Kind::Int.name()),
+            Type::Float => named(Kind::Float.name()),
+            Type::Str => named(Kind::Str.name()),
+            Type::Bytes => named(Kind::Bytes.name()),
+            Type::Range => named(Kind::Range.name()),
+            Type::Pair(_) => named(Kind::Pair.name()),
+            Type::Fn(_) => named("fn"),
+            Type::Text(text) => TypeTest::Literal(Str::new(text)),
+            Type::List(of) => TypeTest::List(one(of)),
+            Type::Set(of) => TypeTest::Set(one(of)),
+            Type::Dict(of) => TypeTest::Dict(one(of)),
+            Type::Result(both) => TypeTest::Result(one(&both.0), one(&both.1)),
+            // The host may have several kinds of them.
+            Type::Handle(handle, _) if handle.is_lazy() => TypeTest::Any,
+            Type::Handle(handle, _) => named(handle.kind().name()),
+            // A value of the host says of itself what it is.
+            Type::Shape(shape) if shape.told || shape.methods.is_some() => TypeTest::Any,
+            Type::Shape(shape) => {
+                let field = |f: &ShapeKey| (Str::new(&f.name), f.optional, self.type_test_of(&f.ty));
+                TypeTest::Shape(shape.fields.iter().map(field).collect(), shape.open)
+            }
+            Type::Named(named) => match self.names.binding(named.id).def.as_ref().map(TypeDecl::resolved) {
+                Some(TypeDecl::Struct(decl)) => TypeTest::Struct(self.struct_def(&decl)),
+                Some(TypeDecl::Enum(decl)) => TypeTest::Enum(self.enum_def(&decl)),
+                // A builtin type may have the methods of an interface, too.
+                _ => TypeTest::Any,
+            },
+            Type::Union(parts) => {
+                let parts: Vec<TypeTest> = parts.iter().map(|part| self.type_test_of(part)).collect();
+                if parts.iter().any(|part| matches!(part, TypeTest::Any)) {
+                    return TypeTest::Any;
+                }
+                TypeTest::Either(parts)
+            }
+        }
     }
 
     /// Loads a written type as a value.

@@ -3,7 +3,7 @@
 use super::named_type::NamedTypes;
 use crate::ast::visit::{Visit, walk_expr, walk_module};
 use crate::ast::{Expr, ExprKind, Module, NodeId, TypeExpr};
-use crate::check::{ExportedTypes, ImportedTypes, TypeView, types};
+use crate::check::{ExportedTypes, ImportedTypes, SessionTypes, TypeView, types};
 use crate::declaration::{Builtin, MethodDecl, Registry, Signature, TypeDecl};
 use crate::parse::parse;
 use crate::resolve::{Resolution, Surroundings, resolve};
@@ -42,7 +42,7 @@ const WRITTEN: &str = "harn__written";
 
 /// Returns the members of what is before the dot at the end of `before`. `after` is the text after the word at the cursor. The text
 /// need not parse: the parser recovers around the mistakes. `around` returns the surroundings of the tree, and `imports` are the types
-/// of its imports. `None` if nothing is known of the receiver.
+/// of its imports, `session` those of the earlier pieces of its session. `None` if nothing is known of the receiver.
 #[must_use]
 pub fn members_between<'a, 'e>(
     name: &str,
@@ -50,7 +50,7 @@ pub fn members_between<'a, 'e>(
     after: &str,
     registry: Registry,
     around: impl FnOnce(&Module) -> Surroundings<'a>,
-    imports: impl IntoIterator<Item = &'e ExportedTypes>,
+    (imports, session): (impl IntoIterator<Item = &'e ExportedTypes>, Option<&'e SessionTypes>),
 ) -> Option<Vec<MemberView>> {
     // A condition that is being written has no body yet.
     let (source, module) = ["", " {}"].into_iter().find_map(|body| {
@@ -63,7 +63,7 @@ pub fn members_between<'a, 'e>(
     if let Some(def) = names.owner_of(member) {
         return Some(static_members(&def));
     }
-    let imported = ImportedTypes::of(&mut names, imports);
+    let imported = ImportedTypes::of(&mut names, imports, session);
     let types = types(&source, &module, &names, registry, &imported);
     let ty = types.expression(object.id).filter(|ty| ty.is_known());
     let found = ty.map(|ty| members(ty, &names, registry)).unwrap_or_default();

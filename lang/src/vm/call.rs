@@ -88,7 +88,9 @@ impl Fiber {
         match callee {
             Value::Closure(closure) => {
                 let (proto, closure) = (Rc::as_ptr(&closure.proto), Rc::as_ptr(closure));
-                self.enter_script(proto, closure, base, argc, dst, lenient)?;
+                // SAFETY: the closure keeps its code.
+                let entry = unsafe { (*proto).entry };
+                self.enter_script((proto, entry), closure, base, argc, dst, lenient)?;
                 Ok(Entered::Frame)
             }
             Value::Builtin(builtin) => self.enter_builtin(builtin, base, argc, dst, lenient),
@@ -106,10 +108,10 @@ impl Fiber {
         }
     }
 
-    /// Calls a compiled function.
+    /// Calls a compiled function, from the instruction `entry` on.
     pub(super) fn enter_script(
         &mut self,
-        proto: *const Proto,
+        (proto, entry): (*const Proto, u32),
         closure: *const Closure,
         base: usize,
         argc: usize,
@@ -126,7 +128,11 @@ impl Fiber {
             self.fit_arguments(code, base, argc, lenient)?;
         }
         // What calls leniently is no script.
-        self.frames.push(Frame::script(proto, closure, base, dst, !lenient));
+        let mut frame = Frame::script(proto, closure, base, dst, !lenient);
+        debug_assert!((entry as usize) < code.code.len(), "entry {entry}");
+        // SAFETY: the verifier lets no entry pass that lies outside of the code.
+        frame.pc = unsafe { frame.pc.add(entry as usize) };
+        self.frames.push(frame);
         self.room = self.frames.capacity().min(self.isolate.limits().depth);
         Ok(())
     }

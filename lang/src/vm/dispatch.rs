@@ -591,7 +591,8 @@ impl Fiber {
                     // SAFETY: the verifier rejects unknown functions, and functions are never removed.
                     let proto = Rc::as_ptr(unsafe { functions.get_unchecked(usize::from(func)) });
                     let argc = if argc == IN_LIST { self.unpack_arguments(first) } else { usize::from(argc) };
-                    check!(self.enter_script(proto, NO_CLOSURE, first, argc, dst, false));
+                    // Its arguments are checked where they are written.
+                    check!(self.enter_script((proto, 0), NO_CLOSURE, first, argc, dst, false));
                     return None;
                 }
                 Op::CallBuiltin { argc, dst, base: at, builtin } => {
@@ -1056,6 +1057,14 @@ impl Fiber {
                 Op::IsType { dst, src, ty } => {
                     let fits = type_test::has_type(&code!().types, usize::from(ty), get!(src));
                     set!(dst, Value::Bool(fits));
+                }
+                Op::Expect { src, at } => {
+                    let site = entry!(borders, at);
+                    if let Err(raise) = site.check(get!(src)) {
+                        save!();
+                        let raise = self.refuse(site, raise);
+                        return self.unwind(raise).err().map(Exit::Raised);
+                    }
                 }
                 Op::Item { dst, src, index } => {
                     let value = check!(pattern::item(get!(src), usize::from(index)));

@@ -265,11 +265,11 @@ impl Fiber {
                 break $next;
             }};
         }
-        // A new frame for `proto`, when nothing stands in its way.
+        // A new frame for `proto`, which begins at `entry`, when nothing stands in its way.
         // SAFETY of all uses: the code is kept as for `code!`. The window fits into the stack and the frame below `room`, which
         // is at most what the vector has room for; the frame is written before the vector counts it.
         macro_rules! enter {
-            ($next:lifetime, $proto:expr, $closure:expr, $at:expr, $argc:expr, $dst:expr) => {{
+            ($next:lifetime, $proto:expr, $entry:expr, $closure:expr, $at:expr, $argc:expr, $dst:expr) => {{
                 let (proto, closure) = ($proto, $closure);
                 let callee = &*proto;
                 let first = (*frame).base + usize::from($at);
@@ -283,7 +283,7 @@ impl Fiber {
                 {
                     self.ticks = left;
                     (*frame).pc = pc;
-                    pc = callee.code.as_ptr();
+                    pc = callee.code.as_ptr().add($entry(callee) as usize);
                     debug_assert!(depth < self.frames.capacity(), "no room for the frame of a call");
                     frame = frame.add(1);
                     frame.write(Frame::script(proto, closure, first, $dst, true));
@@ -615,11 +615,11 @@ impl Fiber {
 
                         Op::Call { argc, dst, base: at } => {
                             if let Value::Closure(callee) = get!(at) {
-                                enter!('call, Rc::as_ptr(&callee.proto), Rc::as_ptr(callee), at + 1, argc, dst);
+                                enter!('call, Rc::as_ptr(&callee.proto), |code: &super::Proto| code.entry, Rc::as_ptr(callee), at + 1, argc, dst);
                             }
                         }
                         Op::CallFn { argc, dst, base: at, func } => {
-                            enter!('call, function!(func), NO_CLOSURE, at, argc, dst);
+                            enter!('call, function!(func), |_: &super::Proto| 0_u32, NO_CLOSURE, at, argc, dst);
                         }
                         Op::CallBuiltin { argc, dst, base: at, builtin } => {
                             let row = *entry!(builtins, builtin);
@@ -639,7 +639,7 @@ impl Fiber {
                             let shape = record::shape(get!(at));
                             if !shape.is_null() && shape == site.shape.get() && argc != IN_LIST {
                                 // The site has its shape and its function together, from a call of that very method.
-                                enter!('call, function!(site.function.get()), NO_CLOSURE, at, argc + 1, dst);
+                                enter!('call, function!(site.function.get()), |_: &super::Proto| site.entry.get(), NO_CLOSURE, at, argc + 1, dst);
                             }
                         }
                         // `xs = xs.push(v)` of a list that is held here alone and has room.
@@ -815,6 +815,11 @@ impl Fiber {
                                 && let Some(value) = v.values().get(usize::from(index))
                             {
                                 Value::copy(reg!(dst), value);
+                                break 'item;
+                            }
+                        }
+                        Op::Expect { src, at } => {
+                            if (*entry!(borders, at)).has_tag(get!(src)) {
                                 break 'item;
                             }
                         }

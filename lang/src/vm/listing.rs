@@ -219,6 +219,7 @@ impl ListedFunction<'_> {
                 Test::Variant(def, tag) => variant(def, *tag),
             }),
             Operand::Type(at) => entry(&proto.types, at, written),
+            Operand::Border(at) => entry(&proto.borders, at, |border| format!("is {}", border.expected)),
             Operand::Failure(at) => entry(&proto.failures, at, |failure| match failure {
                 Failure::NoArm => "no arm fits".to_owned(),
                 Failure::Unfit => "the pattern does not fit".to_owned(),

@@ -27,11 +27,13 @@ impl Fiber {
             let Some(proto) = self.isolate.function(usize::from(function)).filter(|proto| proto.verified.get()) else {
                 return Ok(Entered::Value(Value::Nil));
             };
+            let entry = if site.checked { 0 } else { proto.entry };
             if method.exact == Some(argc) {
                 site.shape.set(record::shape(receiver));
                 site.function.set(function);
+                site.entry.set(entry);
             }
-            self.enter_script(Rc::as_ptr(&proto), NO_CLOSURE, base, argc + 1, dst, false)?;
+            self.enter_script((Rc::as_ptr(&proto), entry), NO_CLOSURE, base, argc + 1, dst, false)?;
             return Ok(Entered::Frame);
         }
         let own = match receiver {

@@ -18,6 +18,7 @@
 
 mod access;
 mod assign;
+mod border;
 mod call;
 mod callback;
 mod caught;
@@ -62,6 +63,7 @@ mod watch;
 pub use crate::value::{Meter, Stopped};
 pub(crate) use access::walkable;
 pub use access::{iterate, method_of, missing_method, read};
+pub use border::{BorderSite, Exempt};
 pub use codes::RunCode;
 pub use context::{Context, Cx, Host, Idle, Limits, NoHost, Suggestions};
 pub use coroutine::{begin, call, inside, outside, roomy, tick};

@@ -1,5 +1,6 @@
 //! Compiled functions.
 
+use super::border::BorderSite;
 use super::op::Op;
 use super::type_test::TypeTest;
 use crate::declaration::Builtin;
@@ -53,6 +54,10 @@ pub struct Proto {
     pub variants: Vec<(Rc<EnumDef>, u32)>,
     /// Types asked for.
     pub types: Vec<TypeTest>,
+    /// Values that are checked when they enter.
+    pub borders: Vec<BorderSite>,
+    /// Instruction at which a call begins whose arguments nobody has checked; the checks lead to the first one.
+    pub entry: u32,
     /// Assigned paths.
     pub paths: Vec<PathSite>,
     /// Places changed by `x = x.method(…)` and `x.y = x.y.method(…)`.
@@ -124,14 +129,19 @@ pub struct MethodSite {
     pub shape: Cell<*const ()>,
     /// Function of that method, which takes the arguments unchanged.
     pub function: Cell<u16>,
+    /// Instruction at which that function begins.
+    pub entry: Cell<u32>,
+    /// The arguments of a method that a declaration gives were checked where they are written.
+    pub checked: bool,
 }
 
 impl MethodSite {
     /// A method of that name, not called yet.
     #[must_use]
-    pub fn new(name: Str) -> Self {
+    pub fn new(name: Str, checked: bool) -> Self {
         let push = name.as_str() == "push";
-        Self { name, push, cache: Cell::new(None), shape: Cell::new(std::ptr::null()), function: Cell::new(0) }
+        let (cache, shape) = (Cell::new(None), Cell::new(std::ptr::null()));
+        Self { name, push, cache, shape, function: Cell::new(0), entry: Cell::new(0), checked }
     }
 }
 

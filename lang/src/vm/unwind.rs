@@ -1,6 +1,7 @@
 //! Finding the handler of a raise, and writing down who called whom.
 #![allow(unsafe_code)]
 
+use super::border::BorderSite;
 use super::fiber::Fiber;
 use super::{About, HandlerKind, Raise, RunCode, Why};
 use crate::advice;
@@ -41,6 +42,20 @@ pub(crate) fn held_why(value: &Value) -> Option<Why> {
 }
 
 impl Fiber {
+    /// An argument that a function refuses: the call is to blame, if a script made it.
+    pub(super) fn refuse(&mut self, site: &BorderSite, raise: Box<Raise>) -> Box<Raise> {
+        let (Some((_, argument)), Some(frame)) = (&site.parameter, self.frames.last()) else { return raise };
+        if !frame.plain || frame.owned {
+            return raise;
+        }
+        // SAFETY: a frame's code is kept as long as the frame.
+        let (base, registers) = (frame.base, usize::from(unsafe { (*frame.proto).regs }));
+        self.frames.pop();
+        self.clear(base, registers);
+        let label = raise.label.clone();
+        raise.about(usize::from(*argument), label)
+    }
+
     /// Goes to the innermost handler, or gives the raise back when there is none.
     pub(super) fn unwind(&mut self, raise: Box<Raise>) -> Result<(), Box<Raise>> {
         let mut raise = self.as_memory(raise);

@@ -153,6 +153,7 @@ impl Checked<'_> {
         require(params + rest <= usize::from(proto.regs), Rule::Parameters)?;
         require(proto.required <= proto.params && proto.exact == exact, Rule::Parameters)?;
         require(proto.spans.len() == proto.code.len(), Rule::Spans)?;
+        require((proto.entry as usize) < proto.code.len(), Rule::Jump)?;
         require(proto.code.last().is_some_and(|op| matches!(op.effect(), Effect::Jumps | Effect::Ends)), Rule::End)?;
         let len = proto.code.len();
         for handler in &proto.handlers {
@@ -282,6 +283,7 @@ impl Checked<'_> {
             Operand::Path(at) => index(at, &proto.paths),
             Operand::Test(at) => index(at, &proto.tests),
             Operand::Type(at) => index(at, &proto.types),
+            Operand::Border(at) => index(at, &proto.borders),
             Operand::Failure(at) => index(at, &proto.failures),
         }
     }

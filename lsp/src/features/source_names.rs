@@ -49,7 +49,7 @@ impl<'a> DocumentNames<'a> {
             after,
             stdlib::registry(),
             around,
-            self.document.imported_types(),
+            (self.document.imported_types(), None),
         )
     }
 

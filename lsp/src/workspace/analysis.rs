@@ -7,7 +7,7 @@ use super::surface::Surface;
 use super::text::LinedText;
 use crate::error::LspError;
 use lang::ast::{Module, Name, NodeMap};
-use lang::check::{ExportedTypes, TypeTable};
+use lang::check::{Borders, ExportedTypes, TypeTable};
 use lang::diagnostic::Diagnostic;
 use lang::lex::{Lexed, lex};
 use lang::module::{FileId, Link, imported_paths};
@@ -108,7 +108,7 @@ impl Analysis {
                 let around = Surroundings { outer: &[], links, role: Role::Script };
                 let text = ParsedText { file: id, source, module: &parsed.module, parsed: &parsed.diagnostics };
                 let types: Vec<&ExportedTypes> = inputs.iter().flatten().map(|surface| &surface.types).collect();
-                let imports = Imports { around: &around, types: &types };
+                let imports = Imports { around: &around, types: &types, session: None };
                 examine(text, imports, stdlib::registry(), &settings.denied, true)
             }
             Language::Rhai => nameless(source, settings.check_rhai(source)),
@@ -124,7 +124,7 @@ impl Analysis {
         }
         examined.diagnostics.extend(cycles);
         examined.diagnostics.sort_by_key(Diagnostic::position);
-        let Examined { names, exports, exported, types, diagnostics } = examined;
+        let Examined { names, exports, exported, types, diagnostics, .. } = examined;
         Self {
             id,
             uri,
@@ -239,5 +239,5 @@ fn nameless(source: &SourceRef, diagnostics: Vec<Diagnostic>) -> Examined {
         incomplete: false,
     };
     let (exported, types) = Default::default();
-    Examined { names: Resolution::default(), exports, exported, types, diagnostics }
+    Examined { names: Resolution::default(), exports, exported, types, borders: Borders::default(), diagnostics }
 }

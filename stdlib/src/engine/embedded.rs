@@ -34,6 +34,7 @@ impl Engine {
     pub fn bind(&self, name: &str, value: Value) {
         let slot = self.isolate.add_globals(1);
         self.isolate.set_global(slot, value);
+        self.types.borrow_mut().forget(name);
         self.remember(vec![Outer { name: name.into(), variable: false, slot, origin: None, builtin: None, def: None }]);
     }
 
@@ -58,12 +59,16 @@ impl Engine {
             return invalid(parsed.diagnostics, true);
         }
         let outer = self.names.borrow().clone();
-        let loaded = self.load(source, Options { outer: &outer, role: Role::Piece, ..Options::default() });
+        let options = Options { outer: &outer, role: Role::Piece, ..Options::default() };
+        let loaded = self.load(source, Options { session: Some(&self.types.borrow()), ..options });
         let diagnostics = errors(loaded.diagnostics);
         let Some(unit) = loaded.unit else { return invalid(diagnostics, false) };
         self.start_watch();
         let result = self.evaluate_files(&unit.before).and_then(|()| self.call(closure(&unit.main), Vec::new()));
         // Also after an error: what was bound before it stays.
+        if let Some((exports, types)) = loaded.exported {
+            self.types.borrow_mut().add(types, &exports, unit.globals.iter().map(|bound| &bound.name));
+        }
         self.remember(unit.globals);
         Evaluated::Ran { result, diagnostics }
     }

@@ -104,14 +104,21 @@ impl Engine {
             return Ok(value.type_name().to_owned());
         }
         let outer = self.names.borrow().clone();
-        type_of(&self.isolate, source, &outer)
+        type_of(&self.isolate, source, &outer, &self.types.borrow())
     }
 
     /// Returns the members of what is before the dot at the end of a text, by its type: nothing runs.
     pub(crate) fn members_between(&self, before: &str, after: &str) -> Option<Vec<MemberView>> {
         let outer = self.names.borrow().clone();
         let around = |_: &Module| Surroundings { outer: &outer, links: NodeMap::default(), role: Role::Piece };
-        members_between("<completion>", before, after, self.isolate.registry(), around, [])
+        members_between(
+            "<completion>",
+            before,
+            after,
+            self.isolate.registry(),
+            around,
+            ([], Some(&self.types.borrow())),
+        )
     }
 
     /// Returns the keys of a dict or record that a name is bound to, through fields: `answer.usage`.

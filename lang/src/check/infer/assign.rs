@@ -14,7 +14,17 @@ impl<'a> Checker<'a> {
         }
         let place = self.place(target);
         let found = match (op, &place) {
-            (None, Some((wanted, at))) => self.expr(value, ExpectedType::must(wanted, DemandOrigin::Declared(*at))),
+            (None, Some((wanted, at))) => {
+                let want = ExpectedType::must(wanted, DemandOrigin::Declared(*at));
+                let found = self.expr(value, want);
+                self.pushed_border(target, value, want);
+                found
+            }
+            (Some(_), Some((wanted, at))) => {
+                let added = self.expr(value, ExpectedType::FREE);
+                self.operand_border(value, &added, wanted, DemandOrigin::Declared(*at));
+                added
+            }
             _ => self.expr(value, ExpectedType::FREE),
         };
         let Some(root) = root_of(target) else { return };
@@ -35,16 +45,29 @@ impl<'a> Checker<'a> {
         let base = self.base(id);
         let written = self.world.names.binding(id).span;
         let found = match op {
-            None => self.expr(value, ExpectedType::must(&base, DemandOrigin::Written(written))),
+            None => {
+                let want = ExpectedType::must(&base, DemandOrigin::Written(written));
+                let found = self.expr(value, want);
+                self.pushed_border(target, value, want);
+                found
+            }
             Some(op) => {
                 let old = self.known(id);
                 let new = self.expr(value, ExpectedType::FREE);
                 let found = self.operation(op, &old, &new, target.span, value.span, span);
+                self.operand_border(value, &new, &base, DemandOrigin::Written(written));
                 self.fit(target.span, found, ExpectedType::must(&base, DemandOrigin::Written(written)))
             }
         };
         let now = self.as_written(found, &base);
         self.learn(id, now);
+    }
+
+    /// Notes the right side of `x += y` if its type is not certain: a number stays one of its type if it is changed by such a one.
+    fn operand_border(&mut self, value: &Expr, found: &Type, place: &Type, why: DemandOrigin) {
+        if matches!(place, Type::Int | Type::Float) {
+            self.border(value.id, found, ExpectedType::must(place, why));
+        }
     }
 
     /// Looks at the path that is assigned to: what its last part must be, and where that is written.

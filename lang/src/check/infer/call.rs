@@ -35,6 +35,7 @@ impl<'a> Checker<'a> {
                 let name = decl.name.text.as_str();
                 let function = self.world.function_type(decl);
                 self.arity(args, span, name, function.min, most(&function), Some(decl.name.span), None);
+                self.checks_arguments(callee.id, args, &function.params);
                 self.declared_call(decl, &decl.params, args)
             }
             Some(NamedFunction::Pipeline) => {
@@ -87,6 +88,9 @@ impl<'a> Checker<'a> {
             self.arguments(args, &[], None, true);
             return Some(Type::Any);
         };
+        if !function.rest {
+            self.checks_arguments(callee.id, args, &function.params);
+        }
         Some(self.typed_call(&function, args, |i| DemandOrigin::Imported(id, ImportedPart::Parameter(i))))
     }
 
@@ -268,6 +272,9 @@ impl<'a> Checker<'a> {
                 let param = decl.params.first().filter(|p| !p.rest);
                 let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
                 let first = param.map(|p| (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at(p))));
+                if first.is_some() {
+                    self.checks_arguments(f.id, &[], &[]);
+                }
                 (first, self.result_of(decl))
             }
             Some(NamedFunction::Pipeline) => (None, Type::Any),
@@ -290,7 +297,7 @@ impl<'a> Checker<'a> {
         let mut bound = Bound::new();
         if let Some((ty, why)) = params {
             let wanted = fill(&ty, &Bound::new());
-            self.fit(a.span, value.clone(), ExpectedType::must(&wanted, why));
+            self.fit_place(a, value.clone(), ExpectedType::must(&wanted, why));
             bind(&ty, value, &mut bound);
         }
         fill(&returns, &bound)

@@ -5,7 +5,7 @@ use super::want::{DemandOrigin, ExpectedType, ImportedPart};
 use crate::ast::*;
 use crate::builtin_type::Tag;
 use crate::check::items::deprecated;
-use crate::check::types::{FnType, Kinds, MOST_KEYS, Numbers, Shape, ShapeKey, Type, fill, join};
+use crate::check::types::{FnType, Kinds, MOST_KEYS, Nominal, Numbers, Shape, ShapeKey, Type, fill, join};
 use crate::resolve::{BindingId, Target};
 use crate::source::Span;
 use std::rc::Rc;
@@ -27,14 +27,21 @@ impl<'a> Checker<'a> {
     fn expr_of_kind(&mut self, e: &'a Expr, want: ExpectedType<'_>) -> Type {
         match &e.kind {
             // These hand the demand on to what they hold.
-            ExprKind::If { cond, then, otherwise } => self.if_else(cond, then, otherwise.as_deref(), want),
+            ExprKind::If { cond, then, otherwise } => {
+                let ty = self.if_else(cond, then, otherwise.as_deref(), want);
+                // The end of a function is checked once for all ways to it.
+                if otherwise.is_none() && !matches!(want.why, Some(DemandOrigin::Returns(_))) {
+                    self.border(e.id, &Type::Nil, want);
+                }
+                ty
+            }
             ExprKind::Match { value, arms } => self.arms(value, arms, want),
             ExprKind::Ternary(cond, a, b) => self.ternary(cond, a, b, want),
             ExprKind::Block(body) | ExprKind::Mutex(body) => self.block(body, want),
             ExprKind::TryBlock(t) => {
                 let ty = self.try_block(t, want);
                 let alone = t.catch.is_none() && t.finally.is_none();
-                if alone { self.fit(e.span, ty, want) } else { ty }
+                if alone { self.fit_place(e, ty, want) } else { ty }
             }
             ExprKind::Retry { times, body } => self.retry(times, body, want),
             ExprKind::Deadline { limit, body } => {
@@ -46,7 +53,7 @@ impl<'a> Checker<'a> {
             ExprKind::Dict(items) => self.dict(e, items, want),
             _ => {
                 let ty = self.plain(e, want);
-                self.fit(e.span, ty, want)
+                self.fit_place(e, ty, want)
             }
         }
     }
@@ -179,7 +186,7 @@ impl<'a> Checker<'a> {
         let declared = id.and_then(|id| self.world.items.get(id)).map(|item| &item.kind);
         let Some(ItemKind::Struct { fields, generics, .. }) = declared else {
             return match id.filter(|_| declared.is_none()) {
-                Some(id) => self.imported_structure(id, items),
+                Some(id) => self.imported_structure(id, name, items),
                 None => {
                     self.entries(items);
                     Type::Any
@@ -200,18 +207,44 @@ impl<'a> Checker<'a> {
                         self.expr(value, ExpectedType::FREE);
                     }
                 },
-                DictItem::Computed { .. } | DictItem::Spread(_) => self.entries(std::slice::from_ref(item)),
+                DictItem::Spread(inner) => self.spread_fields(id, name, inner),
+                DictItem::Computed { .. } => self.entries(std::slice::from_ref(item)),
             }
         }
         let args = generics.iter().map(|g| fill(&Type::Param(g.text.clone()), &bound)).collect();
         id.map_or(Type::Any, |id| self.named(id, args))
     }
 
+    /// Values for the fields of a struct, from a dict or a struct.
+    fn spread_fields(&mut self, id: Option<BindingId>, name: &Name, inner: &'a Expr) {
+        let found = self.expr(inner, ExpectedType::FREE);
+        let Some(Type::Named(named)) = id.map(|id| self.named(id, Vec::new())) else { return };
+        let is_same = matches!(&found, Type::Named(other) if other.id == named.id);
+        let Some(fields) = self.world.fields(&named).filter(|_| !is_same) else { return };
+        let fields = fields.fields.iter().map(|field| ShapeKey {
+            ty: fill(&field.ty, &Vec::new()),
+            optional: true,
+            ..field.clone()
+        });
+        let wanted = Type::Shape(Rc::new(Shape {
+            fields: fields.collect(),
+            open: true,
+            literal: false,
+            told: false,
+            methods: None,
+        }));
+        self.spread_border(inner, &found, wanted, name.span);
+    }
+
     /// A literal of a struct of another file.
-    fn imported_structure(&mut self, id: BindingId, items: &'a [DictItem]) -> Type {
+    fn imported_structure(&mut self, id: BindingId, name: &Name, items: &'a [DictItem]) -> Type {
         let fields = self.world.imported.declared.get(&id).and_then(|parts| parts.fields.clone());
         let mut bound = Vec::new();
         for item in items {
+            if let DictItem::Spread(inner) = item {
+                self.spread_fields(Some(id), name, inner);
+                continue;
+            }
             let place = match item {
                 DictItem::Entry { key, .. } => {
                     fields.as_ref().and_then(|shape| shape.fields.iter().position(|field| field.name == key.text))
@@ -267,12 +300,14 @@ impl<'a> Checker<'a> {
         let ty = Type::list(joined).bounded();
         // What did not fit as an element has been told.
         if element.is_none() {
-            return self.fit(e.span, ty, want);
+            return self.fit_place(e, ty, want);
         }
-        match self.fit(e.span, ty.clone().loose(), want) {
-            Type::Any => Type::Any,
-            _ => ty,
+        let fitted = self.fit(e.span, ty.clone().loose(), want);
+        // An element that is written is checked on its own.
+        if items.iter().any(|item| item.spread) {
+            self.border(e.id, &ty, want);
         }
+        if fitted == Type::Any { fitted } else { ty }
     }
 
     fn dict(&mut self, e: &'a Expr, items: &'a [DictItem], want: ExpectedType<'_>) -> Type {
@@ -329,9 +364,14 @@ impl<'a> Checker<'a> {
             }
         }
         if wide {
-            return self.fit(e.span, Type::dict(Type::Any), want);
+            return self.fit_place(e, Type::dict(Type::Any), want);
         }
         let ty = Type::Shape(Rc::new(Shape { fields, open, literal: true, told: false, methods: None })).bounded();
+        // A value that is written under a known key is checked on its own.
+        let is_of_parts = shape.is_some() || of.is_some();
+        if !is_of_parts || open {
+            self.border(e.id, &ty, want);
+        }
         self.fit_dict(e.span, ty, want, shape)
     }
 

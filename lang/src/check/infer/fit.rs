@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
+use crate::ast::Expr;
 use crate::check::types::{Shape, ShapeKey, Type, refuses};
 use crate::source::Span;
 use std::rc::Rc;
@@ -26,6 +27,12 @@ impl Checker<'_> {
             return Type::Any;
         }
         found
+    }
+
+    /// Checks the value of an expression like [`Self::fit`]; what cannot be known now is checked while running.
+    pub(super) fn fit_place(&mut self, e: &Expr, found: Type, want: ExpectedType<'_>) -> Type {
+        self.border(e.id, &found, want);
+        self.fit(e.span, found, want)
     }
 
     /// Checks a dict literal in place like [`Self::fit`]; its values have already been checked one by one.

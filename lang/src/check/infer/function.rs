@@ -11,13 +11,15 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct FunctionFrame {
     /// Declared result type, and its place.
-    promised: Option<(Type, DemandOrigin)>,
+    pub(super) promised: Option<(Type, DemandOrigin)>,
     /// Types of its `return`s so far.
     given: Option<Type>,
     /// The type of what it yields or emits, if it does: its result is another thing.
     yielded: Option<Type>,
     /// Span at which control last left.
     pub(super) left: Option<Span>,
+    /// Arguments may be left out.
+    pub(super) lenient: bool,
     /// Its type parameters: within it, nothing is known of them.
     generics: Vec<Name>,
 }
@@ -31,14 +33,15 @@ impl<'a> Checker<'a> {
             self.expr(&arg.value, ExpectedType::FREE);
         }
         match &item.kind {
-            ItemKind::Fn(decl) | ItemKind::Test(decl) | ItemKind::Override(decl) | ItemKind::Pipeline { decl, .. } => {
-                self.function(decl, None, &[]);
+            ItemKind::Fn(decl) | ItemKind::Test(decl) | ItemKind::Override(decl) => {
+                self.function(decl, None, &[], false);
             }
+            ItemKind::Pipeline { decl, .. } => self.function(decl, None, &[], true),
             ItemKind::Tool { decl, description } => {
                 if let Some(description) = description {
                     self.expr(description, ExpectedType::FREE);
                 }
-                self.function(decl, None, &[]);
+                self.function(decl, None, &[], false);
             }
             ItemKind::Impl { target, methods, .. } => {
                 let owner = self.binding_of(target.id);
@@ -46,7 +49,7 @@ impl<'a> Checker<'a> {
                 let generics = owner.and_then(|id| self.world.items.get(id)).map_or(&[][..], generics_of);
                 for method in methods {
                     if let ItemKind::Fn(decl) = &method.kind {
-                        self.function(decl, Some(&owner_type), generics);
+                        self.function(decl, Some(&owner_type), generics, false);
                     }
                 }
             }
@@ -103,9 +106,10 @@ impl<'a> Checker<'a> {
         let (found, linted) = (self.found.len(), self.linted.len());
         let loosened = std::mem::take(&mut self.loosened);
         let piped = std::mem::take(&mut self.piped);
-        let types = self.types.take();
-        self.function(decl, None, &[]);
+        let (types, borders) = (self.types.take(), std::mem::take(&mut self.borders));
+        self.function(decl, None, &[], false);
         self.types = types;
+        self.borders = borders;
         self.piped = piped;
         self.loosened = loosened;
         self.linted.truncate(linted);
@@ -114,8 +118,9 @@ impl<'a> Checker<'a> {
         self.results.get(&place).cloned().unwrap_or(Type::Any)
     }
 
-    fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name]) {
+    fn function(&mut self, decl: &'a FnDecl, owner: Option<&Type>, generics: &[Name], lenient: bool) {
         let frame = FunctionFrame {
+            lenient,
             generics: decl.generics.iter().chain(generics).cloned().collect(),
             ..FunctionFrame::default()
         };
@@ -128,6 +133,7 @@ impl<'a> Checker<'a> {
                 let known = owner.filter(|_| i == 0 && decl.takes_self() && param.ty.is_none());
                 checker.parameter(param, known);
             }
+            checker.result_border(decl);
             let result = checker.body(&decl.body);
             if owner.is_some() {
                 return;
@@ -191,6 +197,7 @@ impl<'a> Checker<'a> {
             (None, Some(known)) => known.clone(),
             (None, None) => Type::Any,
         };
+        self.parameter_border(param, &ty);
         self.bind_pattern(&param.pattern, &ty, false);
     }
 

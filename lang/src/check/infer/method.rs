@@ -179,6 +179,7 @@ impl<'a> Checker<'a> {
                 let max = most(&function).map(|n| n.saturating_sub(1));
                 let min = function.min.saturating_sub(1);
                 self.arity(args, span, &decl.name.text, min, max, Some(decl.name.span), None);
+                self.checks_arguments(name.id, args, &function.params);
                 let result = self.declared_call(decl, decl.params.get(1..).unwrap_or(&[]), args);
                 match receiver {
                     Type::Named(named) => fill(&result, &self.arguments_of(named)),
@@ -188,6 +189,9 @@ impl<'a> Checker<'a> {
             CalledMember::Imported(named, place, function) => {
                 self.arity(args, span, &name.text, function.min, most(&function), None, None);
                 let why = |i| DemandOrigin::Imported(named.id, ImportedPart::Method(place, i));
+                if !function.rest {
+                    self.checks_arguments(name.id, args, &function.params);
+                }
                 let result = self.typed_call(&function, args, why);
                 fill(&result, &self.arguments_of(&named))
             }

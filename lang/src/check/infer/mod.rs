@@ -7,9 +7,11 @@
 //! - [`statement`], [`function`], [`assign`], [`pattern`]: what binds names.
 //! - [`expression`], [`branch`], [`operator`], [`member`], [`index`], [`call`], [`method`]: what has a value.
 //! - [`decode`]: types as values. [`event`]: what a handler gets. [`condition`]: what a test tells.
+//! - [`border`]: the places that are checked while running.
 //! - [`want`], [`fit`]: what a place demands and whether a value fits; [`report`]: the words.
 
 mod assign;
+mod border;
 mod branch;
 mod call;
 mod condition;
@@ -28,6 +30,8 @@ mod report;
 mod statement;
 mod want;
 
+pub use border::Borders;
+pub(crate) use border::{Border, BorderKind};
 pub(super) use call::Taken;
 pub(super) use function::yields;
 pub(super) use want::{DemandOrigin, ImportedPart};
@@ -72,6 +76,8 @@ pub(super) struct Checker<'a> {
     depth: usize,
     /// The types of all expressions, if they are kept.
     types: Option<ExpressionTypes>,
+    /// The places that are checked while running.
+    borders: Borders,
     found: Vec<Diagnostic>,
 }
 
@@ -88,6 +94,8 @@ pub(super) struct Inference<'a> {
     pub(super) linted: Vec<Call<'a>>,
     /// The types of all expressions, if they are kept.
     pub(super) expressions: Option<ExpressionTypes>,
+    /// The places that are checked while running.
+    pub(super) borders: Borders,
 }
 
 /// Infers the types of a resolved module, and finds what fails because of them.
@@ -102,8 +110,8 @@ pub(super) fn infer<'a>(
     checker.types = keep.then(ExpressionTypes::default);
     let last = checker.module(module);
     found.append(&mut checker.found);
-    let Checker { world, bases, results, linted, types: expressions, .. } = checker;
-    Inference { world, last, bases, results, linted, expressions }
+    let Checker { world, bases, results, linted, types: expressions, borders, .. } = checker;
+    Inference { world, last, bases, results, linted, expressions, borders }
 }
 
 impl<'a> Checker<'a> {
@@ -130,6 +138,7 @@ impl<'a> Checker<'a> {
             results: HashMap::default(),
             depth: 0,
             types: None,
+            borders: Borders::default(),
             found: Vec::new(),
         }
     }

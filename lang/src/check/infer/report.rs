@@ -114,17 +114,26 @@ impl Checker<'_> {
             DemandOrigin::Declared(span) if span != Span::default() => d.label(self.source, span, "declared here"),
             DemandOrigin::Builtin(sig) => d.note(advice::signature(sig)),
             DemandOrigin::Imported(id, part) => match self.imported_site(id, part) {
-                Some((source, span)) => {
-                    let is_parameter = matches!(part, ImportedPart::Parameter(_) | ImportedPart::Method(..));
-                    d.label(
-                        &source,
-                        span,
-                        if is_parameter { "the parameter is declared here" } else { "declared here" },
-                    )
-                }
+                Some((source, span)) => d.label(
+                    &source,
+                    span,
+                    if part.is_parameter() { "the parameter is declared here" } else { "declared here" },
+                ),
                 None => d,
             },
             DemandOrigin::Declared(_) | DemandOrigin::Implicit => d,
+        }
+    }
+
+    /// Returns the place where a demanded type is written.
+    pub(super) fn place_of_origin(&self, why: DemandOrigin) -> Option<(SourceRef, Span)> {
+        match why {
+            DemandOrigin::Written(span)
+            | DemandOrigin::Returns(span)
+            | DemandOrigin::Parameter(span)
+            | DemandOrigin::Declared(span) => (span != Span::default()).then(|| (self.source.clone(), span)),
+            DemandOrigin::Imported(id, part) => self.imported_site(id, part),
+            DemandOrigin::Builtin(_) | DemandOrigin::Implicit => None,
         }
     }
 

@@ -46,6 +46,13 @@ pub(in crate::check) enum ImportedPart {
     Value(usize, usize),
 }
 
+impl ImportedPart {
+    /// Returns whether it is a parameter.
+    pub(in crate::check) const fn is_parameter(self) -> bool {
+        matches!(self, Self::Parameter(_) | Self::Method(..))
+    }
+}
+
 impl<'t> ExpectedType<'t> {
     pub(super) const FREE: ExpectedType<'static> = ExpectedType { ty: None, why: None, dropped: false };
     /// The place of a statement.

@@ -25,7 +25,7 @@ pub(super) use join::join;
 pub(super) use kinds::Kinds;
 pub(super) use number::Numbers;
 pub(super) use read::{FileNames, TypeReader};
-pub(super) use relate::{Nominal, refuses};
+pub(super) use relate::{Nominal, proves, refuses};
 pub(super) use show::apart;
 pub(super) use signature::Signatures;
 
@@ -43,7 +43,7 @@ pub(super) const MOST_KEYS: usize = 250;
 
 /// Facts about a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// Nothing.
     Any,
     /// There is none: control does not get there.
@@ -90,7 +90,7 @@ pub(super) enum Type {
 
 /// A value of the run that hands over others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Handle {
+pub(crate) enum Handle {
     Channel,
     Generator,
     Iter,
@@ -100,7 +100,7 @@ pub(super) enum Handle {
 
 impl Handle {
     /// Returns its kind.
-    pub(super) const fn kind(self) -> Kind {
+    pub(crate) const fn kind(self) -> Kind {
         match self {
             Self::Channel => Kind::Channel,
             Self::Generator => Kind::Generator,
@@ -131,34 +131,34 @@ impl Handle {
     }
 
     /// Returns whether its values are taken one after the other, as those of an iterator.
-    pub(super) const fn is_lazy(self) -> bool {
+    pub(crate) const fn is_lazy(self) -> bool {
         matches!(self, Self::Generator | Self::Iter | Self::Stream)
     }
 }
 
 /// The keys of a dict.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// In the order of the text.
-    pub(super) fields: Vec<ShapeKey>,
+    pub(crate) fields: Vec<ShapeKey>,
     /// There may be other keys.
-    pub(super) open: bool,
+    pub(crate) open: bool,
     /// It is the type of a dict literal: the keys are those and no others, and none of them was promised.
     pub(super) literal: bool,
     /// A builtin hands it over: an unknown key is read as nil, so it is a slip and not an error. If there may be keys that
     /// are not listed, only a name near to a listed one is a slip.
-    pub(super) told: bool,
+    pub(crate) told: bool,
     /// The module of its methods, if its values are those of a host with methods of their own.
-    pub(super) methods: Option<&'static str>,
+    pub(crate) methods: Option<&'static str>,
 }
 
 /// A key of a dict.
 #[derive(Clone, Debug)]
-pub(super) struct ShapeKey {
-    pub(super) name: SmolStr,
-    pub(super) ty: Type,
+pub(crate) struct ShapeKey {
+    pub(crate) name: SmolStr,
+    pub(crate) ty: Type,
     /// It may be missing, or nil.
-    pub(super) optional: bool,
+    pub(crate) optional: bool,
     /// In a literal: where key and value stand.
     pub(super) at: Option<(Span, Span)>,
     /// The numbers that it may be; in a literal, the one that it is while `at` is known.
@@ -167,7 +167,7 @@ pub(super) struct ShapeKey {
 
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct FnType {
+pub(crate) struct FnType {
     /// Without the rest.
     pub(super) params: Vec<Type>,
     /// Number of required arguments.
@@ -179,16 +179,16 @@ pub(super) struct FnType {
 
 /// A type that the file declares.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct NamedType {
-    pub(super) id: BindingId,
-    pub(super) kind: NamedKind,
-    pub(super) name: SmolStr,
+pub(crate) struct NamedType {
+    pub(crate) id: BindingId,
+    pub(crate) kind: NamedKind,
+    pub(crate) name: SmolStr,
     pub(super) args: Vec<Type>,
 }
 
 /// Declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NamedKind {
+pub(crate) enum NamedKind {
     Struct,
     Enum,
     Interface,

@@ -51,6 +51,45 @@ pub(in crate::check) fn refuses(found: &Type, wanted: &Type, names: &dyn Nominal
     }
 }
 
+/// Whether everything that `found` says is a `wanted`, as far as a test while running could tell.
+pub(in crate::check) fn proves(found: &Type, wanted: &Type, names: &dyn Nominal) -> bool {
+    match (found, wanted) {
+        (_, Type::Any | Type::Param(_)) | (Type::Never, _) => true,
+        (Type::Any | Type::Param(_), _) => false,
+        (Type::Union(members), _) => members.iter().all(|m| proves(m, wanted, names)),
+        (_, Type::Union(members)) => members.iter().any(|m| proves(found, m, names)),
+        (Type::Int, Type::Float) | (Type::Text(_), Type::Str) => true,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Dict(a), Type::Dict(b)) => {
+            proves(a, b, names)
+        }
+        // Values of the run do not tell what they hand over, nor functions what they take.
+        (Type::Handle(one, _), Type::Handle(other, _)) => one == other || one.is_lazy() && other.is_lazy(),
+        (Type::Pair(_), Type::Pair(_)) | (Type::Fn(_), Type::Fn(_)) => true,
+        (Type::Range, Type::List(b)) => proves(&Type::Int, b, names),
+        (Type::Result(a), Type::Result(b)) => proves(&a.0, &b.0, names) && proves(&a.1, &b.1, names),
+        (Type::Shape(shape), Type::Dict(of)) => {
+            *of.as_ref() == Type::Any || !shape.open && shape.fields.iter().all(|f| proves(&f.ty, of, names))
+        }
+        (Type::Shape(a), Type::Shape(b)) => a == b || shape_proves(a, b, names),
+        (_, Type::Named(interface)) if interface.kind == NamedKind::Interface => {
+            found == wanted || names.lacks(found, interface).is_none()
+        }
+        (Type::Named(a), Type::Named(b)) => a.id == b.id,
+        (Type::Named(named), Type::Shape(shape)) => {
+            names.fields(named).is_some_and(|fields| shape_proves(&fields, shape, names))
+        }
+        _ => found == wanted,
+    }
+}
+
+fn shape_proves(found: &Shape, wanted: &Shape, names: &dyn Nominal) -> bool {
+    wanted.fields.iter().all(|want| match found.field(&want.name) {
+        Some(has) if want.optional => proves(&has.ty.without_nil(), &want.ty, names),
+        Some(has) => !has.optional && proves(&has.ty, &want.ty, names),
+        None => want.optional && !found.open,
+    })
+}
+
 fn kinds_meet(found: &Type, wanted: &Type) -> bool {
     // A struct reads like a dict, but is none.
     match (found, wanted) {

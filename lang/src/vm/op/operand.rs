@@ -74,6 +74,8 @@ pub mod role {
     pub type Test = u16;
     /// An index into `types`.
     pub type Type = u16;
+    /// An index into `borders`.
+    pub type Border = u16;
     /// An index into `failures`.
     pub type Failure = u16;
 }
@@ -114,6 +116,7 @@ pub(in crate::vm) enum Operand {
     Path(role::Path),
     Test(role::Test),
     Type(role::Type),
+    Border(role::Border),
     Failure(role::Failure),
 }
 
