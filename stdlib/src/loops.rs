@@ -260,8 +260,16 @@ pub(crate) fn put_messages(
 }
 
 /// A loop's result as a script sees it. `place` is the call; the run remembers a failure until the script handles it.
-pub(crate) fn result_value(world: &Rc<World>, result: &LoopResult, place: Option<(SourceRef, Span)>) -> Value {
+pub(crate) fn result_value(
+    world: &Rc<World>,
+    result: &LoopResult,
+    data: Option<Value>,
+    place: Option<(SourceRef, Span)>,
+) -> Value {
     let mut dict = to_value(&result.to_data()).as_dict().cloned().unwrap_or_default();
+    if let Some(data) = data {
+        dict.insert(Str::new("data"), data);
+    }
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
     if result.has_failed() {

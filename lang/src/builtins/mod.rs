@@ -36,7 +36,7 @@ mod task;
 mod under;
 mod walk;
 
-pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, arity, name_of};
+pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, TypedBy, arity, name_of};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;
@@ -124,7 +124,7 @@ macro_rules! builtins {
                     arity: $crate::builtins::arity($sig),
                     run: $crate::builtins!(@run $kind $run),
                     lint: None,
-                    typed_by: None,
+                    typed_by: &[],
                 };
                 $( $( $crate::builtins!(@flag row $flag $(= $value)?); )* )?
                 row
@@ -138,5 +138,5 @@ macro_rules! builtins {
     (@flag $row:ident property) => { $row.property = true };
     (@flag $row:ident caps = $caps:expr) => { $row.caps = $caps };
     (@flag $row:ident lint = $lint:expr) => { $row.lint = Some($lint) };
-    (@flag $row:ident typed_by = $option:expr) => { $row.typed_by = Some($option) };
+    (@flag $row:ident typed_by = $option:expr) => { $row.typed_by = $option };
 }

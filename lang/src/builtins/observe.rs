@@ -25,7 +25,7 @@ const fn row(name: &'static str, sig: &'static str, run: BuiltinRun) -> Builtin 
         arity: arity(sig),
         run,
         lint: None,
-        typed_by: None,
+        typed_by: &[],
     }
 }
 

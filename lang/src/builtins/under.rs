@@ -27,6 +27,6 @@ const fn blank() -> Builtin {
         arity: super::arity("()"),
         run: BuiltinRun::Plain(|_, _| Ok(Value::Nil)),
         lint: None,
-        typed_by: None,
+        typed_by: &[],
     }
 }

@@ -25,6 +25,8 @@ pub struct PublicEntry {
     pub function: usize,
     /// The names of the parameters, in their order.
     pub params: Vec<SmolStr>,
+    /// The types of the parameters that values are made of from data, by their numbers.
+    pub types: Vec<(usize, Value)>,
 }
 
 /// The purpose of an entry point.
@@ -87,6 +89,7 @@ impl<'a> Compiler<'a> {
             returns: decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names).result(ty)),
             function,
             params,
+            types: self.decoded_types(all.iter().copied()),
         }
     }
 }

@@ -194,6 +194,8 @@ impl<'a> SchemaWriter<'a> {
         for field in &def.fields {
             let mut property = field.ty.as_ref().map_or_else(Dict::new, |ty| self.schema(ty));
             match &field.default {
+                // What may be nil may be missing, too.
+                DefaultDecl::None if field.ty.as_ref().is_some_and(takes_nil) => {}
                 DefaultDecl::None => required.push(Value::str(field.data_name())),
                 DefaultDecl::Constant(constant) if *constant != Constant::Nil => {
                     property.insert(Str::new("default"), super::definition::value(constant));
@@ -315,4 +317,14 @@ fn any_of(alternatives: Vec<Dict>) -> Dict {
 /// Returns a schema that also allows `null`.
 fn or_null(schema: Dict) -> Dict {
     if schema.is_empty() { schema } else { any_of(vec![schema, plain("null")]) }
+}
+
+/// Whether a written type says that nil is one of its values.
+fn takes_nil(ty: &TypeExpr) -> bool {
+    match &ty.kind {
+        TypeKind::Optional(_) => true,
+        TypeKind::Union(parts) => parts.iter().any(takes_nil),
+        TypeKind::Name { name, .. } => name == "nil",
+        _ => false,
+    }
 }

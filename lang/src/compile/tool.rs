@@ -9,11 +9,14 @@ use crate::value::{Dict, Str, Value};
 use crate::vm::{Op, op::Reg};
 
 impl<'a> Compiler<'a> {
-    /// Wraps the closure in `reg` as `{_type, name, description, parameters, returns?, positional, handler}`.
+    /// Wraps the closure in `reg` as `{_type, name, description, parameters, positional, handler, returns?, types?}`.
     pub(super) fn tool_value(&mut self, decl: &FnDecl, description: Option<&'a Expr>, doc: Option<&str>, reg: Reg) {
         let span = decl.name.span;
         let returns = decl.returns.as_ref().and_then(|ty| SchemaWriter::new(self.names).result(ty));
-        let base = self.temps(7);
+        let name = |at: usize| decl.params.get(at).map(|p| super::pattern::bound_name(&p.pattern)).unwrap_or_default();
+        let types = self.decoded_types(&decl.params).into_iter();
+        let types: Dict = types.map(|(at, ty)| (Str::new(&name(at)), ty)).collect();
+        let base = self.temps(8);
         let positional: Vec<Value> =
             decl.params.iter().map(|p| Value::str(&super::pattern::bound_name(&p.pattern))).collect();
         let doc = ParameterDoc::read(doc.unwrap_or(""), &decl.params);
@@ -28,9 +31,15 @@ impl<'a> Compiler<'a> {
         self.load(Value::list(positional), base + 4, span);
         self.emit(Op::Move { dst: base + 5, src: reg }, span);
         let mut keys = vec!["_type", "name", "description", "parameters", "positional", "handler"];
+        let mut last = base + 5;
         if let Some(returns) = returns {
-            self.load(returns, base + 6, span);
+            last += 1;
+            self.load(returns, last, span);
             keys.push("returns");
+        }
+        if !types.is_empty() {
+            self.load(Value::dict(types), last + 1, span);
+            keys.push("types");
         }
         let keys = keys.iter().map(|k| self.name_value(k)).collect();
         let shape = self.shape(keys, span);

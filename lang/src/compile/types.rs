@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::schema::SchemaWriter;
-use crate::ast::{NodeId, TypeExpr, TypeKind};
+use crate::ast::{NodeId, Param, TypeExpr, TypeKind};
 use crate::builtin_type::{Kind, builtin_type};
 use crate::check::types::{ShapeKey, Type};
 use crate::declaration::{AliasDecl, EnumDecl, StructDecl, TypeDecl};
@@ -97,6 +97,23 @@ impl Compiler<'_> {
         let schema = SchemaWriter::new(self.names).result(ty).unwrap_or_else(|| Value::dict(Dict::new()));
         let value = TypeValue::value(writer.table, at, schema);
         self.load(value, dst, span);
+    }
+
+    /// The types of parameters of which values are made from data, by their numbers.
+    pub(super) fn decoded_types<'p>(&self, params: impl IntoIterator<Item = &'p Param>) -> Vec<(usize, Value)> {
+        let typed = |(at, param): (usize, &Param)| Some((at, self.decoded_type(param.ty.as_deref()?)?));
+        params.into_iter().enumerate().filter_map(typed).collect()
+    }
+
+    /// The value of a written type of which values are made from data: one that names a struct or an enum.
+    fn decoded_type(&self, ty: &TypeExpr) -> Option<Value> {
+        let mut writer = TypeWriter::new(self, true);
+        let at = writer.root(ty);
+        if writer.table.structs.is_empty() && writer.table.enums.is_empty() {
+            return None;
+        }
+        let schema = SchemaWriter::new(self.names).result(ty).unwrap_or_else(|| Value::dict(Dict::new()));
+        Some(TypeValue::value(writer.table, at, schema))
     }
 
     /// Loads a declared type as a value.

@@ -67,8 +67,48 @@ pub struct Builtin {
     pub run: Run,
     /// More checks.
     pub lint: Option<Lint>,
-    /// The option that holds the type of the result.
-    pub typed_by: Option<&'static str>,
+    /// The options that hold the type of the result or of a part of it.
+    pub typed_by: &'static [TypedBy],
+}
+
+/// An option that holds a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedBy {
+    /// The key of the option.
+    pub option: &'static str,
+    /// The part of the result that has the type.
+    pub part: TypedPart,
+}
+
+/// A part of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedPart {
+    /// All of it.
+    Whole,
+    /// What it hands over, one after the other.
+    Items,
+    /// The value of a key.
+    Key(&'static str),
+}
+
+impl TypedBy {
+    /// The option holds the type of the result.
+    #[must_use]
+    pub const fn whole(option: &'static str) -> Self {
+        Self { option, part: TypedPart::Whole }
+    }
+
+    /// The option holds the type of the items of a stream.
+    #[must_use]
+    pub const fn items(option: &'static str) -> Self {
+        Self { option, part: TypedPart::Items }
+    }
+
+    /// The option holds the type of an entry of the result.
+    #[must_use]
+    pub const fn key(option: &'static str, key: &'static str) -> Self {
+        Self { option, part: TypedPart::Key(key) }
+    }
 }
 
 impl Builtin {

@@ -12,7 +12,7 @@ mod registry;
 mod types;
 
 pub use binding::{BindingId, BindingKind};
-pub use builtin::{Arity, Builtin, Lint, Right, Run, arity, name_of};
+pub use builtin::{Arity, Builtin, Lint, Right, Run, TypedBy, TypedPart, arity, name_of};
 pub use methods::{HasName, Methods};
 pub use registry::{Index, Registry};
 pub use types::{

@@ -76,8 +76,10 @@ impl Fiber {
             && (argc == usize::from(next.proto.exact) || (argc > params && !next.proto.rest))
         {
             // The window had room for the same code a moment ago. Arguments beyond the parameters are left out.
+            let (code, entry) = (&next.proto.code, next.proto.entry as usize);
+            debug_assert!(entry < code.len(), "entry {entry}");
             // SAFETY: the verifier lets no entry pass that lies outside of the code.
-            frame.pc = unsafe { next.proto.code.as_ptr().add(next.proto.entry as usize) };
+            frame.pc = unsafe { code.as_ptr().add(entry) };
             frame.what = Rc::as_ptr(next).cast();
             if argc > params {
                 self.clear(base + params, argc - params);

@@ -26,7 +26,8 @@ pub enum RunCode {
     /// Value of the wrong type.
     Type = "HARN-RUN-002", Error {
         title: "value of the wrong type",
-        meaning: "An operator or a builtin cannot work with a value of this type. Values are not converted to strings \
+        meaning: "An operator or a builtin cannot work with a value of this type, or a variable, parameter, result or field is \
+            declared with another type. Values are not converted to strings \
                   implicitly: use `\"${…}\"` or `to_string`.",
         fails: "fn title(n) {\n  return \"turn \" + n\n}\nprintln(title(3))\n",
         mended: "fn title(n) {\n  return \"turn ${n}\"\n}\nprintln(title(3))\n",

@@ -2,6 +2,7 @@
 
 use super::condition::to_reminder_data;
 use super::halting::Halting;
+use crate::answer::decode_args;
 use crate::convert::to_data;
 use crate::fault::{AgentCode, Thrown, of_reminder};
 use crate::here::CallContext;
@@ -15,6 +16,7 @@ use runtime::reminder::ReminderError;
 use runtime::seam::{Answer, CallError, Outcome, Stopped, Turn, call_error};
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A script's function.
 #[derive(Clone)]
@@ -81,9 +83,20 @@ impl ScriptFn {
         }
     }
 
+    /// Makes values of their types of arguments that are data.
+    pub(super) async fn decode(
+        &self,
+        args: &mut [Value],
+        types: &[(usize, Value)],
+        names: &[Arc<str>],
+    ) -> Result<(), Box<Raise>> {
+        let (isolate, context) = (self.function.isolate(), self.function.context());
+        decode_args(args, types, |at| names.get(at).map(|name| &**name), isolate, context).await
+    }
+
     /// Wraps a raise as a fault. `exit` and a reached limit end the run and the current loop; they
     /// are not failures of a tool or a handler.
-    fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn CallError> {
+    pub(super) fn thrown(&self, turn: Turn<'_>, raise: Box<Raise>) -> Rc<dyn CallError> {
         if let Why::Exit(_) | Why::Exhausted = raise.why {
             turn.scope.cancel.cancel(raise.message.as_str());
             end_run(self.function.isolate(), &raise);

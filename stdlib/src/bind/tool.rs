@@ -4,6 +4,7 @@ use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
 use lang::value::Value;
+use lang::vm::RunCode;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
 use std::rc::Rc;
@@ -15,6 +16,8 @@ pub(crate) struct ScriptTool {
     pub(crate) handler: ScriptFn,
     /// A declared tool takes its parameters one by one; a defined one takes a dict.
     pub(crate) positional: Option<Vec<Arc<str>>>,
+    /// The types of its parameters that data is made values of, by their numbers.
+    pub(crate) types: Vec<(usize, Value)>,
 }
 
 impl Tool for ScriptTool {
@@ -23,15 +26,30 @@ impl Tool for ScriptTool {
     }
 
     fn call<'a>(&'a self, turn: Turn<'a>, call: &'a ToolCall) -> Answer<'a, Outcome<Output>> {
-        let args = match &self.positional {
+        let mut args: Vec<Value> = match &self.positional {
             Some(names) => names.iter().map(|name| to_value(call.arguments.get(name))).collect(),
             None => vec![to_value(&call.arguments)],
         };
-        self.handler.call(turn, args, |value| match value.as_result() {
-            Some(Err(error)) => Ok(Output::error(lang::value::brief(error))),
-            Some(Ok(inner)) => output(inner),
-            None => output(&value),
+        if self.types.is_empty() {
+            return self.handler.call(turn, args, result);
+        }
+        Answer::later(async move {
+            match self.handler.decode(&mut args, &self.types, self.positional.as_deref().unwrap_or_default()).await {
+                Ok(()) => {}
+                Err(raise) if raise.code == RunCode::Decode => return Ok(Output::error(raise.message)),
+                Err(raise) => return Err(self.handler.thrown(turn, raise)),
+            }
+            self.handler.call(turn, args, result).get().await
         })
+    }
+}
+
+/// The output of a handler's result.
+fn result(value: Value) -> Outcome<Output> {
+    match value.as_result() {
+        Some(Err(error)) => Ok(Output::error(lang::value::brief(error))),
+        Some(Ok(inner)) => output(inner),
+        None => output(&value),
     }
 }
 

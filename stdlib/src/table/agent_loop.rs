@@ -1,6 +1,8 @@
 //! `agent_loop`.
 
 use crate::Capability;
+use crate::answer::AnswerType;
+use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
@@ -8,10 +10,11 @@ use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::OptionReader;
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
-use lang::builtins::args;
+use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::clock::Clock;
+use runtime::data::Data;
 use runtime::seam::{Scope, Stopped, call_error};
 use runtime::session::{Session, SessionError};
 use std::rc::Rc;
@@ -20,7 +23,7 @@ lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
     /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders`
     /// says otherwise. With `transcript` the loop has a new session with the messages and pending reminders of that transcript.
-    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm.right()], lint = lint::agent_loop] agent_loop;
+    waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm.right()], lint = lint::agent_loop, typed_by = &[TypedBy::key("output_schema", "data")]] agent_loop;
 }
 
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -29,6 +32,7 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let options = OptionReader::agent_loop(args, 2)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
     let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
+    let answer = AnswerType::of(cx, &options, "output_schema")?;
     let scope = here::own_scope(cx, &world);
     let source = match persist::paths(cx, &options)? {
         Some(paths) => SessionSource::Disk { paths, args: args.to_vec() },
@@ -82,7 +86,11 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         for note in &result.diagnostics {
             world.console.show(note);
         }
-        Ok(result_value(&world, &result, place))
+        let data = match &answer {
+            Some(ty) if !matches!(result.data, Data::Nil) => Some(ty.decode(to_value(&result.data)).await?),
+            _ => None,
+        };
+        Ok(result_value(&world, &result, data, place))
     })
     .stopped_by(move |reason| cancel.cancel(reason)))
 }

@@ -10,7 +10,7 @@ use crate::options::OptionReader;
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
 use crate::world::World;
-use lang::builtins::args;
+use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use runtime::agent_loop::close_open_calls;
@@ -36,11 +36,11 @@ lang::builtins! { "" =>
     /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
-    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = "returns"] llm_call;
+    waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = &[TypedBy::key("output_schema", "data"), TypedBy::whole("returns")]] llm_call;
     /// Asks like `llm_call`, and yields the text as it arrives: `for piece in llm_stream(…)`. The
     /// request is sent with the first read, and cancelled when the stream is dropped. A failure is
     /// raised by the next read.
-    plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm.right()], lint = lint::llm_call] llm_stream;
+    plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = &[TypedBy::items("returns")]] llm_stream;
 }
 
 /// A question to a model, before it is rendered.

@@ -169,8 +169,12 @@ fn tool_from(cx: &Cx<'_>, dict: &Dict) -> Result<Rc<dyn Tool>, Box<Raise>> {
     spec.returns = data("returns")?;
     spec.annotations = data("annotations")?;
     let positional = dict.get_str("positional").and_then(Value::as_list);
-    let positional = positional.map(|names| names.iter().filter_map(Value::as_str).map(Arc::from).collect());
-    Ok(Rc::new(ScriptTool { spec, handler, positional }))
+    let positional: Option<Vec<Arc<str>>> =
+        positional.map(|names| names.iter().filter_map(Value::as_str).map(Arc::from).collect());
+    let typed = dict.get_str("types").and_then(Value::as_dict);
+    let typed = |(at, name): (usize, &Arc<str>)| Some((at, typed?.get_str(name)?.clone()));
+    let types = positional.iter().flatten().enumerate().filter_map(typed).collect();
+    Ok(Rc::new(ScriptTool { spec, handler, positional, types }))
 }
 
 fn no_tool(why: &str) -> Box<Raise> {

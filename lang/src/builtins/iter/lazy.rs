@@ -22,7 +22,7 @@ const fn machine(name: &'static str, native: &'static Native) -> Builtin {
         arity: crate::builtins::arity("next()"),
         run: BuiltinRun::Native(native),
         lint: None,
-        typed_by: None,
+        typed_by: &[],
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use crate::ast::{DictItem, Expr, ExprKind, ListItem, Name, TypeExpr, TypeKind};
-use crate::check::types::{Numbers, Shape, ShapeKey, Type};
-use crate::declaration::{Builtin, TypeDecl};
+use crate::check::types::{Handle, Numbers, Shape, ShapeKey, Type};
+use crate::declaration::{Builtin, TypeDecl, TypedPart};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -52,27 +52,40 @@ impl<'a> Checker<'a> {
         Some(Type::Result(Rc::new((ty, error()))).bounded())
     }
 
-    /// Returns the type that an option of a builtin's call says its result has; `known` is that of its row.
+    /// Returns the type of the result of a builtin's call if options say more about it; `known` is that of its row.
     pub(super) fn decoded(&self, row: &'static Builtin, args: &'a [ListItem], known: Type) -> Type {
-        let Some(key) = row.typed_by else { return known };
         // The options are the last parameter.
-        let Some(at) = usize::from(row.arity.max).checked_sub(1) else { return known };
-        let before = args.iter().take(at + 1);
+        let at = usize::from(row.arity.max).saturating_sub(1);
         let Some(ExprKind::Dict(items)) = args.get(at).map(|arg| &arg.value.kind) else { return known };
-        if before.clone().any(|arg| arg.spread) {
+        if row.typed_by.is_empty() || args.iter().take(at + 1).any(|arg| arg.spread) {
             return known;
         }
-        let value = items.iter().rev().find_map(|item| match item {
-            DictItem::Entry { key: name, value } if name.text == key => Some(Some(value)),
-            DictItem::Entry { .. } => None,
-            DictItem::Computed { .. } | DictItem::Spread(_) => Some(None),
-        });
-        match value {
-            // Without the option, or with one that is not known here.
-            None => known,
-            Some(value) => value.and_then(|value| self.type_value(value)).unwrap_or(Type::Any),
-        }
+        row.typed_by.iter().fold(known, |known, by| {
+            let value = items.iter().rev().find_map(|item| match item {
+                DictItem::Entry { key: name, value } if name.text == by.option => Some(Some(value)),
+                DictItem::Entry { .. } => None,
+                DictItem::Computed { .. } | DictItem::Spread(_) => Some(None),
+            });
+            let Some(value) = value else { return known };
+            // An option that is not known here may hold any type.
+            let ty = value.and_then(|value| self.type_value(value)).unwrap_or(Type::Any);
+            match by.part {
+                TypedPart::Whole => ty,
+                TypedPart::Items => Type::handle(Handle::Stream, ty),
+                TypedPart::Key(key) => with_key(known, key, &ty),
+            }
+        })
     }
+}
+
+/// Returns the type of a dict with another type for the value of a key, which may be missing.
+fn with_key(dict: Type, key: &str, ty: &Type) -> Type {
+    let Type::Shape(shape) = &dict else { return dict };
+    let typed = |field: &ShapeKey| match field.name == key {
+        true => ShapeKey { ty: ty.clone(), ..field.clone() },
+        false => field.clone(),
+    };
+    Type::Shape(Rc::new(Shape { fields: shape.fields.iter().map(typed).collect(), ..**shape }))
 }
 
 fn has_own(owner: &TypeDecl) -> bool {

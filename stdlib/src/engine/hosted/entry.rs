@@ -2,6 +2,7 @@
 
 use super::super::{Engine, closure, entry};
 use super::{Hosted, ServedCall, whole};
+use crate::answer::decode_args;
 use crate::convert::to_value;
 use crate::hosting::ServedCode;
 use crate::rhai_front_end::is_rhai;
@@ -22,8 +23,8 @@ pub(super) enum Main {
         top: Rc<Proto>,
         /// The pipeline, with its parameters.
         pipeline: Option<(Rc<Proto>, Vec<String>)>,
-        /// The public functions, with their parameters.
-        public: Vec<(Rc<Proto>, Vec<String>)>,
+        /// The public functions.
+        public: Vec<PublicFunction>,
     },
     /// A script in Rhai.
     Rhai {
@@ -35,6 +36,14 @@ pub(super) enum Main {
     },
 }
 
+/// A public function of a script in Harn.
+pub(super) struct PublicFunction {
+    function: Rc<Proto>,
+    params: Vec<String>,
+    /// The types of the parameters that values are made of from data, by their numbers.
+    types: Vec<(usize, Value)>,
+}
+
 /// Returns the entry points of a Harn script; `None` if it has none: a pipeline, or public functions if those are served.
 pub(super) fn of_unit(engine: &Engine, unit: Unit, serves_entries: bool) -> Option<Main> {
     let pipeline = entry(&unit.pipelines)
@@ -42,7 +51,10 @@ pub(super) fn of_unit(engine: &Engine, unit: Unit, serves_entries: bool) -> Opti
     let public: Option<Vec<_>> = unit
         .public
         .iter()
-        .map(|entry| Some((engine.isolate.function(entry.function)?, names_of(&entry.params))))
+        .map(|entry| {
+            let (function, params) = (engine.isolate.function(entry.function)?, names_of(&entry.params));
+            Some(PublicFunction { function, params, types: entry.types.clone() })
+        })
         .collect();
     let is_served = if serves_entries { public.is_some() } else { pipeline.is_some() };
     is_served.then(|| Main::Harn { before: unit.before, top: unit.main, pipeline, public: public.unwrap_or_default() })
@@ -144,8 +156,13 @@ impl Main {
         };
         match self {
             Main::Harn { public, .. } => {
-                let Some((function, params)) = public.get(call.entry) else { return Err(not_there()) };
-                hosted.call(closure(function), params.iter().map(arg).collect()).await
+                let Some(PublicFunction { function, params, types }) = public.get(call.entry) else {
+                    return Err(not_there());
+                };
+                let mut args: Vec<Value> = params.iter().map(arg).collect();
+                let (isolate, run) = (&hosted.engine.isolate, hosted.engine.context());
+                decode_args(&mut args, types, |at| params.get(at).map(String::as_str), isolate, &run).await?;
+                hosted.call(closure(function), args).await
             }
             Main::Rhai { source, public, .. } => {
                 let Some((function, params)) = public.get(call.entry) else { return Err(not_there()) };
