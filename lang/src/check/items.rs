@@ -1,7 +1,7 @@
 //! Declarations of the file: types, functions and methods, by their bindings.
 
 use super::imported::{DeclaredParts, ImportedTypes};
-use super::infer::{DemandOrigin, ImportedPart, Taken, yields};
+use super::infer::{DemandOrigin, ImportedPart, Taken};
 use super::types::{
     FileNames, FnType, Kinds, NamedKind, NamedType, Nominal, Numbers, Shape, ShapeKey, Signatures, Type, TypeReader,
 };
@@ -130,7 +130,7 @@ impl<'a> Declared<'a> {
             .or_insert_with(|| {
                 let params = decl.params.iter().filter(|p| !p.rest).map(|p| self.param(p, &decl.generics));
                 let returns = match &decl.returns {
-                    Some(ty) if !decl.generator && !yields(&decl.body) => self.read(ty, &decl.generics),
+                    Some(ty) if !self.names.iterators.contains_key(&decl.body.id) => self.read(ty, &decl.generics),
                     _ => Type::Any,
                 };
                 Rc::new(FnType {

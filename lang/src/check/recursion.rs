@@ -1,6 +1,5 @@
 //! Functions that call themselves and never stop, and functions that call themselves where a builtin was meant.
 
-use super::infer::yields;
 use super::messages;
 use crate::ast::visit::{Visit, walk_block, walk_expr};
 use crate::ast::*;
@@ -45,7 +44,7 @@ impl<'c> Recursion<'c> {
 
     fn function(&mut self, decl: &FnDecl, callee: OwnCall<'_>) {
         // A call of a generator runs nothing of its body.
-        if decl.generator || yields(&decl.body) {
+        if decl.generator || self.names.iterators.contains_key(&decl.body.id) {
             return;
         }
         let mut body = FunctionSteps { names: self.names, callee, called: false, tail: None };

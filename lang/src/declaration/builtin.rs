@@ -85,7 +85,7 @@ pub struct TypedBy {
 pub enum TypedPart {
     /// All of it.
     Whole,
-    /// What it hands over, one after the other.
+    /// Each item that it hands over.
     Items,
     /// The value of a key.
     Key(&'static str),

@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
     /// Returns the type of a function's result: the declared one, or what its body returns.
     pub(super) fn result_of(&mut self, decl: &'a FnDecl) -> Type {
         let declared = self.world.function_type(decl).returns.clone();
-        let hands_over = decl.generator || yields(&decl.body);
+        let hands_over = self.hands_over(&decl.body);
         if decl.returns.is_some() && !hands_over {
             return declared;
         }
@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
         self.in_frame(frame, |checker| {
             checker.flow = checker.flow.at_another_time();
             let promised = decl.returns.as_ref().map(|ty| (checker.written(ty), DemandOrigin::Returns(ty.span)));
-            checker.frame.promised = promised.filter(|_| !decl.generator && !yields(&decl.body));
+            checker.frame.promised = promised.filter(|_| !checker.hands_over(&decl.body));
             for (i, param) in decl.params.iter().enumerate() {
                 // A function of a type without `self` has no receiver.
                 let known = owner.filter(|_| i == 0 && decl.takes_self() && param.ty.is_none());
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
                 return;
             }
             let items = |checker: &mut Self| checker.frame.yielded.take().unwrap_or(Type::Any).or_unknown();
-            let result = match (decl.generator, yields(&decl.body)) {
+            let result = match (decl.generator, checker.hands_over(&decl.body)) {
                 (true, _) => Type::handle(Handle::Stream, items(checker)),
                 (false, true) => Type::handle(Handle::Generator, items(checker)),
                 // A text of now may be another one at the next call.
@@ -148,6 +148,11 @@ impl<'a> Checker<'a> {
             };
             checker.results.insert(std::ptr::from_ref(decl), result);
         });
+    }
+
+    /// Whether the function of a body hands over items.
+    fn hands_over(&self, body: &Block) -> bool {
+        self.world.names.iterators.contains_key(&body.id)
     }
 
     /// A body under the promise of its frame.
@@ -251,7 +256,7 @@ impl<'a> Checker<'a> {
     pub(super) fn closure_of(&mut self, closure: &'a ClosureExpr, params: &[Type], want: ExpectedType<'_>) -> FnType {
         let generics = self.frame.generics.clone();
         let frame = FunctionFrame { generics, ..FunctionFrame::default() };
-        let yielding = yields(&closure.body);
+        let yielding = self.hands_over(&closure.body);
         let promised = want.ty.cloned().zip(want.why).filter(|_| !yielding);
         self.in_frame(frame, |checker| {
             checker.flow.dead = false;
@@ -309,13 +314,6 @@ fn generics_of(item: &Item) -> &[Name] {
 fn falls_off(body: &Block) -> bool {
     let last = body.stmts.iter().rfind(|s| !matches!(s.kind, StmtKind::Item(_)));
     !matches!(last.map(|s| &s.kind), Some(StmtKind::Expr(_) | StmtKind::Error))
-}
-
-/// Whether a body holds a `yield` or `emit` of its own.
-pub(in crate::check) fn yields(body: &Block) -> bool {
-    let mut found = false;
-    any_in(Part::Block(body), &mut |e| found = found || matches!(e.kind, ExprKind::Yield(_) | ExprKind::Emit(_)));
-    found
 }
 
 /// Shows every expression that runs when the part does: those of functions and tasks inside are left out.

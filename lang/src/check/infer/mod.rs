@@ -33,7 +33,6 @@ mod want;
 pub use border::Borders;
 pub(crate) use border::{Border, BorderKind};
 pub(super) use call::Taken;
-pub(super) use function::yields;
 pub(super) use want::{DemandOrigin, ImportedPart};
 
 use super::calls::Call;
