@@ -1,6 +1,6 @@
 //! `harn doc [PATH…]`: the documentation of scripts, or of the builtins, as Markdown or as an HTML page.
 //!
-//! - `lookup`: one builtin. `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
+//! - `lookup`: one builtin or type. `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
 //! - `markdown`, `html`: sections as pages.
 
 mod builtins;
@@ -29,7 +29,7 @@ enum DocFormat {
 
 #[derive(clap::Args)]
 pub(crate) struct DocArgs {
-    /// Scripts whose doc comments are documented; a folder means all scripts in it. Names of builtins show these alone [default: all
+    /// Scripts whose doc comments are documented; a folder means all scripts in it. Names of builtins and of types of options show these alone [default: all
     /// builtins are documented]
     #[arg(value_name = "PATH", conflicts_with = "rhai")]
     paths: Vec<PathBuf>,
@@ -98,14 +98,14 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
     }
 }
 
-/// Returns whether a path is the name of a builtin, and not a file.
+/// Returns whether a path is the name of a builtin or type, and not a file.
 fn is_name(path: &Path) -> bool {
     let is_script = path.extension().is_some_and(|end| end == "harn" || end == "rhai");
     let written = path.to_str().unwrap_or_default();
     !is_script && !written.is_empty() && !written.starts_with('.') && !written.contains('/') && !path.exists()
 }
 
-/// Shows builtins by their names.
+/// Shows builtins and types by their names.
 fn show_builtins(names: &[PathBuf]) -> i32 {
     let (mut text, mut code) = (String::new(), 0);
     for name in names {

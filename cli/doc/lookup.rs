@@ -1,11 +1,13 @@
-//! The documentation of one builtin.
+//! The documentation of one builtin, or of one named type.
 
 use crate::report::visible;
+use lang::builtins::{OptionRow, OptionTable};
 use lang::diagnostic::nearest;
-use stdlib::{Builtin, builtins};
+use std::fmt::Write as _;
+use stdlib::{Builtin, builtins, registry};
 
 /// Returns the signatures and texts of the builtins of a name: `NAME`, `NAMESPACE.NAME`, `TYPE.METHOD`, or a method alone. After a
-/// dot that follows anything else, the name is that of a method.
+/// dot that follows anything else, the name is that of a method. The name of a type of options or results returns its keys.
 ///
 /// # Errors
 /// Returns the message for an unknown name.
@@ -19,8 +21,12 @@ pub(crate) fn lookup(name: &str) -> Result<String, String> {
         rows => rows,
     };
     if rows.is_empty() {
+        if let Some(table) = registry().table(name) {
+            return Ok(of_table(table));
+        }
         let names: Vec<String> = builtins().map(Builtin::full_name).collect();
-        let near = nearest(name, names.iter().map(String::as_str));
+        let types = registry().tables().map(|table| table.name);
+        let near = nearest(name, names.iter().map(String::as_str).chain(types));
         let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         return Err(format!("unknown builtin `{}`{near}", visible(name)));
     }
@@ -32,4 +38,23 @@ pub(crate) fn lookup(name: &str) -> Result<String, String> {
         format!("{of}{}\n  {}\n", row.sig, row.doc.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     Ok(rows.iter().map(one).collect())
+}
+
+/// Returns the keys of a type with their types, defaults and texts.
+fn of_table(table: &OptionTable) -> String {
+    let mut text = format!("{}\n  {}\n", table.name, table.doc);
+    for row in table.all() {
+        let _ = write!(text, "\n  {}\n      {}\n", head(row), row.doc);
+    }
+    if table.open {
+        text.push_str("\n  Further keys are possible.\n");
+    }
+    text
+}
+
+/// Returns a key with its type and default.
+pub(super) fn head(row: &OptionRow) -> String {
+    let optional = if row.required { "" } else { "?" };
+    let default = if row.default.is_empty() { String::new() } else { format!(" = {}", row.default) };
+    format!("{}{optional}: {}{default}", row.key, row.ty)
 }

@@ -78,6 +78,13 @@ pub fn camel_case(name: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Returns a type without the bar at its end.
+#[doc(hidden)]
+#[must_use]
+pub const fn without_last_bar(ty: &'static str) -> &'static str {
+    ty.split_at(ty.len() - " | ".len()).0
+}
+
 /// Defines an enum of words; [`mod@crate::words`] describes the generated items.
 #[macro_export]
 macro_rules! words {
@@ -94,6 +101,8 @@ macro_rules! words {
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
             /// The words.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
+            /// The words as a type of a script: `"a" | "b"`.
+            pub const TYPE: &'static str = $crate::words::without_last_bar(concat!($("\"", $word, "\" | "),+));
 
             /// Returns the written form.
             #[must_use]

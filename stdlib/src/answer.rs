@@ -1,7 +1,6 @@
 //! The type of a model's answer: `returns` and `output_schema`.
 
-use crate::convert::to_data;
-use crate::options::OptionReader;
+use crate::options::WrittenSchema;
 use lang::builtins::parse_json;
 use lang::value::Value;
 use lang::vm::{Called, Context, Cx, DecodeOptions, Decoded, Function, Isolate, Raise, RunCode, TypeValue};
@@ -25,17 +24,10 @@ pub(crate) struct AnswerMisfit {
 }
 
 impl AnswerType {
-    /// The type that an option names; `None` without the option.
-    pub(crate) fn of(cx: &Cx<'_>, options: &OptionReader<'_>, key: &str) -> Result<Option<Self>, Box<Raise>> {
-        let written = options.value(key);
-        if written.is_nil() {
-            return Ok(None);
-        }
-        let schema = match written.as_host::<TypeValue>() {
-            Some(ty) => to_data(ty.schema())?,
-            None => to_data(&written).map_err(|raise| raise.about(options.arg(), format!("invalid `{key}`")))?,
-        };
-        Ok(Some(Self { written, schema, isolate: cx.isolate.clone(), context: cx.context.clone() }))
+    /// Returns the type that an option has.
+    pub(crate) fn of(cx: &Cx<'_>, option: WrittenSchema) -> Self {
+        let WrittenSchema { written, schema } = option;
+        Self { written, schema, isolate: cx.isolate.clone(), context: cx.context.clone() }
     }
 
     /// Makes a value of the type from the text of an answer; the text may be in a fence.

@@ -58,6 +58,7 @@ mod project;
 mod read;
 mod recording;
 mod reminder_files;
+mod results;
 mod rhai_front_end;
 mod schema;
 mod system;

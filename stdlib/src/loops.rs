@@ -7,15 +7,15 @@ use crate::bind::{
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
-use crate::mcp::{McpServer, ServerTools, server_of};
-use crate::options::{OptionReader, compaction, daemon, label_of};
+use crate::mcp::{ServerTools, server_of};
+use crate::options::{BudgetOptions, OptionReader, SharedLoopOptions, compaction, daemon, label_of, reminder_options};
 use crate::progress::watch;
 use crate::table::{announce, tools_from};
 use crate::values::failed_loop::FailureSubject;
 use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
 use lang::source::{SourceRef, Span};
-use lang::value::{Str, Value, article};
+use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, ToolMode};
 use runtime::capabilities::Capabilities;
@@ -40,41 +40,47 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &OptionReader<'_>,
+    reader: &OptionReader<'_>,
+    options: &SharedLoopOptions,
     task: String,
     system: Option<&str>,
 ) -> Result<Prepared, Box<Raise>> {
-    let arg = options.arg();
+    let arg = reader.arg();
     // The session keeps a copy of these texts, each prompt holds one, and so does the event log.
     cx.check_copy((task.len() + system.map_or(0, str::len)).saturating_mul(3))?;
-    let request = options.request(system)?;
-    let mut loop_options = loop_options(world, options, task, request, &here::scope(cx, world))?;
-    loop_options.compaction = compaction::auto(cx, options)?;
-    daemon::read(cx, options, &mut loop_options)?;
-    loop_options.permissions = ScriptPermissions::read(cx, &options.value("permissions"))
+    let request = options.model.request(system);
+    let mut loop_options = loop_options(world, reader, options, task, request, &here::scope(cx, world))?;
+    loop_options.compaction = compaction::auto(cx, options, arg)?;
+    daemon::read(cx, options, arg, &mut loop_options)?;
+    loop_options.permissions = options
+        .permissions
+        .as_ref()
+        .map(ScriptPermissions::read)
+        .transpose()
         .map_err(|raise| raise.about(arg, "invalid `permissions`"))?
         .map(|permissions| Rc::new(permissions) as Rc<dyn Permissions>);
     loop_options.approver = world.hosting.as_ref().and_then(|hosting| {
         let (approver, clock) = (hosting.approver.clone()?, world.clock.clone());
         Some(Rc::new(OutsideApprover { approver, clock }) as Rc<dyn Approver>)
     });
-    let parts = parts(cx, world, options, &loop_options)?;
+    let parts = parts(cx, world, options, arg, &loop_options)?;
     Ok(Prepared { parts, options: loop_options })
 }
 
 fn parts(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &OptionReader<'_>,
+    options: &SharedLoopOptions,
+    arg: usize,
     loop_options: &LoopOptions,
 ) -> Result<LoopParts, Box<Raise>> {
     let mut tools = Vec::new();
-    let at_fault = |raise: Box<Raise>| raise.about(options.arg(), "invalid `tools`");
-    tools_from(cx, &options.value("tools"), &mut tools).map_err(at_fault)?;
-    let post_turn = options.function(cx, "post_turn_callback")?;
+    let at_fault = |raise: Box<Raise>| raise.about(arg, "invalid `tools`");
+    tools_from(cx, options.model.tools.as_ref().unwrap_or(&Value::Nil), &mut tools).map_err(at_fault)?;
+    let post_turn = options.post_turn_callback.clone();
     let post_turn = post_turn
         .map(|function| Rc::new(ScriptHook { function, name: "post_turn_callback".to_owned() }) as Rc<dyn Hook>);
-    let model: Rc<dyn Model> = match options.function(cx, "llm_caller")? {
+    let model: Rc<dyn Model> = match options.llm_caller.clone() {
         Some(function) => Rc::new(ScriptModel { function }),
         None => {
             announce(world, &loop_options.model.request);
@@ -84,9 +90,10 @@ fn parts(
     let judge: Rc<dyn Model> = world.services.routes.clone();
     let model = if loop_options.model.tool_mode == ToolMode::Text { Rc::new(TextTools::new(model)) } else { model };
     let tools = offered(world, tools);
-    let servers = mcp_servers(cx, world, options)?;
+    let servers = options.mcp_servers.iter().map(|server| server_of(cx, world, server, arg));
+    let servers = servers.collect::<Result<Vec<_>, _>>()?;
     let source = (!servers.is_empty()).then(|| {
-        let source = ServerTools::new(world, tools.clone(), servers, options.arg());
+        let source = ServerTools::new(world, tools.clone(), servers, arg);
         SourcedTools { source: Rc::new(source), loaded: None }
     });
     let model = match &world.hosting {
@@ -99,7 +106,7 @@ fn parts(
     };
     let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
     let conditions = world.agents.conditions.clone();
-    let files = reminder_files(cx, world, options, loop_options)?;
+    let files = reminder_files(cx, world, arg, loop_options)?;
     Ok(LoopParts {
         model,
         tools,
@@ -119,7 +126,7 @@ fn parts(
 fn reminder_files(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &OptionReader<'_>,
+    arg: usize,
     loop_options: &LoopOptions,
 ) -> Result<Option<Rc<dyn ReminderFiles>>, Box<Raise>> {
     let files = &world.agents.files;
@@ -131,7 +138,7 @@ fn reminder_files(
     if by_script && !files.is_default() && cx.isolate.is_denied(Capability::FsRead) {
         let message = "`reminders.files` needs the capability `fs.read`, which this run does not have";
         return Err(Raise::error(RunCode::Denied, message)
-            .about(options.arg(), "invalid `reminders`")
+            .about(arg, "invalid `reminders`")
             .help("run without `--deny` for this capability, or remove `files`"));
     }
     Ok(Some(files.of_loop(world.pool(), by_script)))
@@ -150,23 +157,10 @@ pub(crate) fn offered(world: &World, tools: Vec<Rc<dyn Tool>>) -> Vec<Rc<dyn Too
     }
 }
 
-/// Reads the option `mcp_servers`.
-fn mcp_servers(cx: &Cx<'_>, world: &Rc<World>, options: &OptionReader<'_>) -> Result<Vec<Rc<McpServer>>, Box<Raise>> {
-    let value = options.value("mcp_servers");
-    if value.is_nil() {
-        return Ok(Vec::new());
-    }
-    let Some(list) = value.as_list() else {
-        let message = format!("`mcp_servers` must be a list, found {}", article(value.type_name()));
-        let raise = Raise::error(lang::check::CheckCode::Type, message);
-        return Err(raise.about(options.arg(), "invalid `mcp_servers`"));
-    };
-    list.iter().map(|server| server_of(cx, world, server, options.arg())).collect()
-}
-
 fn loop_options(
     world: &World,
-    options: &OptionReader<'_>,
+    reader: &OptionReader<'_>,
+    options: &SharedLoopOptions,
     task: String,
     request: Request,
     around: &Scope,
@@ -175,49 +169,41 @@ fn loop_options(
     // A route that cannot be chosen fails the first call, and the result says so.
     let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
     out.model.capabilities = Arc::new(route.map_or_else(|_| Capabilities::default(), |route| route.capabilities));
-    out.model.stream = options.flag("stream")?;
+    out.model.stream = options.model.stream;
     // A loop sends its prompt repeatedly; a single call would pay for a cache that is never read.
-    let prompt_cache = options.flag("prompt_cache")?.unwrap_or(true);
+    let prompt_cache = options.model.prompt_cache.unwrap_or(true);
     out.model.request = Request { stream: world.observers.live.is_some(), prompt_cache, ..request };
-    if let Some(n) = options.count("max_iterations")? {
-        out.limits.max_iterations = n;
+    out.limits.max_iterations = options.max_iterations;
+    out.limits.max_nudges = options.max_nudges;
+    out.sentinel.is_required = options.loop_until_done;
+    if options.done_sentinel.trim().is_empty() {
+        return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank, so every answer would contain it")
+            .about(reader.arg(), "invalid `done_sentinel`")
+            .help("choose a word that the model writes only when it is done"));
     }
-    if let Some(n) = options.count("max_nudges")? {
-        out.limits.max_nudges = n;
+    out.sentinel.word = options.done_sentinel.clone();
+    if let Some(persona) = &options.persona {
+        out.persona = persona.clone();
     }
-    out.sentinel.is_required = options.flag("loop_until_done")?.unwrap_or(false);
-    if let Some(word) = options.text("done_sentinel")? {
-        if word.trim().is_empty() {
-            return Err(Raise::error(RunCode::Value, "`done_sentinel` is blank, so every answer would contain it")
-                .about(options.arg(), "invalid `done_sentinel`")
-                .help("choose a word that the model writes only when it is done"));
-        }
-        out.sentinel.word = word;
-    }
-    if let Some(persona) = options.text("persona")? {
-        out.persona = persona;
-    }
-    out.limits.deadline_ms = options.count("deadline")?;
-    out.limits.hook_timeout_ms = options.count("hook_timeout_ms")?;
-    out.limits.token_budget = options.count("token_budget")?;
-    out.limits.budget = options.budget()?;
-    options.check_price(world, out.limits.budget, around.budget.as_ref(), &out.model.request)?;
-    out.limits.max_tool_output_chars = options.count("max_tool_output_chars")?;
-    out.parallel_tool_calls = options.flag("parallel_tool_calls")?.unwrap_or(true);
-    if let Some(n) = options.count("max_repeats")? {
-        out.limits.max_repeats = n;
-    }
-    if options.wants_text_tools(out.model.capabilities.native_tools)? {
+    out.limits.deadline_ms = options.deadline;
+    out.limits.hook_timeout_ms = options.hook_timeout_ms;
+    out.limits.token_budget = options.token_budget;
+    out.limits.budget = options.model.budget.as_ref().map(BudgetOptions::limits);
+    reader.check_price(world, out.limits.budget, around.budget.as_ref(), &out.model.request)?;
+    out.limits.max_tool_output_chars = options.max_tool_output_chars;
+    out.parallel_tool_calls = options.parallel_tool_calls;
+    out.limits.max_repeats = options.max_repeats;
+    if options.model.wants_text_tools(out.model.capabilities.native_tools) {
         out.model.tool_mode = ToolMode::Text;
     }
-    out.reminders = options.reminders(world)?;
+    out.reminders = reminder_options(options.model.reminders.as_ref().unwrap_or(&Data::Nil), world, reader.arg())?;
     // The loop selects them itself; here the error still knows its place among the options.
     let selected = out.reminders.select(&world.agents.providers).map(drop);
-    let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(options.arg(), label_of(&e));
+    let at_fault = |e: runtime::reminder::ReminderError| of_reminder(&e).about(reader.arg(), label_of(&e));
     selected.map_err(|e| at_fault(e.under("reminders")))?;
     let told = out.reminders.config.get("token_pressure").get("context_window").as_int();
     out.model.context_window = told.and_then(|window| u64::try_from(window).ok()).filter(|window| *window > 0);
-    out.written = options.written();
+    out.written = reader.written();
     inherit_placement(&mut out, around);
     let placement = &mut out.reminders.placement;
     *placement = placement.or(out.model.capabilities.placement).or(world.reminder_placement.get());
@@ -248,13 +234,14 @@ fn inherit_placement(options: &mut LoopOptions, around: &Scope) {
 pub(crate) fn put_messages(
     world: &World,
     session: &Session,
-    options: &OptionReader<'_>,
+    options: &SharedLoopOptions,
+    arg: usize,
     scope: &Scope,
 ) -> Result<(), Box<Raise>> {
-    for message in options.value("messages").as_list().unwrap_or_default() {
+    for message in options.model.messages.iter().flatten() {
         let message = to_data(message)?;
         let put = world.agents.sessions.inject(session.id(), &message, scope);
-        put.map_err(|e| of_session(&e).about(options.arg(), "invalid `messages`"))?;
+        put.map_err(|e| of_session(&e).about(arg, "invalid `messages`"))?;
     }
     Ok(())
 }

@@ -28,5 +28,5 @@ pub(crate) use error::of_mcp;
 pub(crate) use servers::{McpServer, McpServers, named_server, server_of};
 pub(crate) use source::ServerTools;
 pub use spec::McpServerSpec;
-pub(crate) use spec::{SERVER, TOML_KEYS};
+pub(crate) use spec::TOML_KEYS;
 pub(crate) use tool::{checked_call, offered_tools, skipped_notes};

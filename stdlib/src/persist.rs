@@ -8,7 +8,7 @@ use crate::Capability;
 use crate::fault::{of_session, of_snapshot};
 use crate::here;
 use crate::log::read_log;
-use crate::options::OptionReader;
+use crate::options::{AgentLoopOptions, OptionReader};
 use crate::workers::recipe_of;
 use crate::world::World;
 use lang::vm::{Cx, Raise, RunCode};
@@ -49,18 +49,20 @@ struct LeftLoop {
     claim: Option<(Arc<str>, LockFile)>,
 }
 
+/// The argument of `agent_loop` that has its options.
+const OPTIONS: usize = 2;
+
 /// Reads the two options; `None` if neither is given.
-pub(crate) fn paths(cx: &Cx<'_>, options: &OptionReader<'_>) -> Result<Option<PersistPaths>, Box<Raise>> {
-    let path = |key| -> Result<Option<Arc<str>>, Box<Raise>> {
-        let path = options.text(key)?;
+pub(crate) fn paths(cx: &Cx<'_>, options: &AgentLoopOptions) -> Result<Option<PersistPaths>, Box<Raise>> {
+    let path = |path: &Option<Arc<str>>, key| -> Result<Option<Arc<str>>, Box<Raise>> {
         if path.as_ref().is_some_and(|path| path.trim().is_empty()) {
             let raise = Raise::error(RunCode::Value, format!("`{key}` is blank"));
-            return Err(raise.about(options.arg(), format!("invalid `{key}`")));
+            return Err(raise.about(OPTIONS, format!("invalid `{key}`")));
         }
-        path.map(|path| Ok(here::world(cx)?.path_text(&path))).transpose()
+        path.as_ref().map(|path| Ok(here::world(cx)?.path_text(path))).transpose()
     };
-    let (to, from) = (path("persist_path")?, path("resume_path")?);
-    permitted(cx, options, to.is_some(), from.is_some())?;
+    let (to, from) = (path(&options.persist_path, "persist_path")?, path(&options.resume_path, "resume_path")?);
+    permitted(cx, to.is_some(), from.is_some())?;
     Ok((to.is_some() || from.is_some()).then_some(PersistPaths { to, from }))
 }
 
@@ -70,6 +72,7 @@ impl PersistPaths {
         self,
         world: &World,
         options: &OptionReader<'_>,
+        given: &AgentLoopOptions,
         system: Option<&str>,
     ) -> Result<Plan, Box<Raise>> {
         let PersistPaths { to, from } = self;
@@ -100,7 +103,7 @@ impl PersistPaths {
             }
         };
         if let Some(left) = &left {
-            fits(left, options).map_err(at("resume_path"))?;
+            fits(left, given).map_err(at("resume_path"))?;
         }
         let pool = world.pool();
         let persist = to.zip(lock).map(|(to, lock)| LoopStorage::new(to, recipe(options, system), lock, pool));
@@ -114,7 +117,7 @@ fn is_same(one: &str, other: &str) -> bool {
     one == other || whole(one) == whole(other)
 }
 
-fn permitted(cx: &Cx<'_>, options: &OptionReader<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
+fn permitted(cx: &Cx<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
     let denied = |right| cx.isolate.is_denied(right);
     // Resuming a file claims it, which is a change.
     let (key, right) = match () {
@@ -124,7 +127,7 @@ fn permitted(cx: &Cx<'_>, options: &OptionReader<'_>, writes: bool, reads: bool)
         () => return Ok(()),
     };
     let message = format!("`{key}` needs the capability `{}`, which this run does not have", right.name());
-    let raise = Raise::error(RunCode::Denied, message).about(options.arg(), format!("invalid `{key}`"));
+    let raise = Raise::error(RunCode::Denied, message).about(OPTIONS, format!("invalid `{key}`"));
     Err(raise.help("run without `--deny` for this capability"))
 }
 
@@ -137,7 +140,7 @@ fn recipe(options: &OptionReader<'_>, system: Option<&str>) -> Recipe {
 }
 
 /// Whether the file is what the call asks for.
-fn fits(left: &LeftLoop, options: &OptionReader<'_>) -> Result<(), SnapshotError> {
+fn fits(left: &LeftLoop, given: &AgentLoopOptions) -> Result<(), SnapshotError> {
     let snapshot = &left.snapshot;
     if snapshot.mode != WorkerMode::Loop {
         return Err(SnapshotError::Unfit(format!(
@@ -145,9 +148,8 @@ fn fits(left: &LeftLoop, options: &OptionReader<'_>) -> Result<(), SnapshotError
             snapshot.name
         )));
     }
-    let wanted = options.text("session_id").unwrap_or_default();
-    match wanted {
-        Some(wanted) if wanted != snapshot.session.id => Err(SnapshotError::Unfit(format!(
+    match &given.shared.model.session_id {
+        Some(wanted) if *wanted != snapshot.session.id => Err(SnapshotError::Unfit(format!(
             "this loop belongs to the session `{}`, not to `{wanted}`; omit `session_id`, or use that session",
             snapshot.session.id
         ))),

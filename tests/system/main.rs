@@ -25,6 +25,7 @@
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
 //! - [`llms`]: the text for coding agents is complete, and its blocks run.
+//! - [`option_pages`]: tables of options in the reference have the keys and defaults of builtins.
 //! - [`plain_words`]: messages, help texts and pages use plain words.
 //! - [`waits`]: tests wait for events and not for a time.
 //! - [`walkthroughs`]: every block of the pages for newcomers, the reference of the command and of `harn.toml`.
@@ -106,7 +107,7 @@ mod model_server;
 mod names;
 mod narrowing;
 mod new;
-mod options;
+mod option_pages;
 mod oracle;
 mod peers;
 mod persist;

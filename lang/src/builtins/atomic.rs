@@ -1,6 +1,7 @@
 //! Numbers and values that tasks share: `atomic`, and cells with a name.
 
 use super::args;
+use super::options::CELL_OPTIONS;
 use crate::ast::BinaryOp;
 use crate::value::{Dict, HostBox, HostObject, Str, Value, equal, release};
 use crate::vm::tasks::cross;
@@ -19,7 +20,7 @@ crate::builtins! { "" =>
     /// Sets the value; the value before.
     plain "atomic_set(atomic: any, value: any) -> any" atomic_set;
     /// A cell that all tasks of the run find under its scope and key; made with `initial` where there is none yet.
-    plain "shared_cell(options: {scope?: string, key: string, initial?: any}) -> any" shared_cell;
+    plain "shared_cell(options: CellOptions) -> any" shared_cell;
     /// The value at the moment.
     plain "shared_get(cell: any) -> any" shared_get;
     /// Sets the value.
@@ -132,7 +133,7 @@ fn atomic_set(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 
 fn shared_cell(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let options = args::dict(args, 0)?;
-    if let Some((key, _)) = options.iter().find(|(key, _)| !["scope", "key", "initial"].contains(&key.as_str())) {
+    if let Some((key, _)) = options.iter().find(|(key, _)| !CELL_OPTIONS.has(key)) {
         let raise = Raise::error(RunCode::Value, format!("unknown option `{key}` of `shared_cell`"));
         return Err(raise.about(0, "").help("the options are `scope`, `key` and `initial`"));
     }

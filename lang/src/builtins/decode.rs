@@ -8,7 +8,7 @@ use std::rc::Rc;
 crate::builtins! { "<type>" =>
     /// Makes a value of the type from data, such as parsed JSON: `Ok(value)`, or an `Err` whose `message` and `path` name the
     /// place that does not fit. With `strict` an unknown key is an error, and so is a float where an int is expected.
-    native "from(self: any, data: any, options: {strict?: bool} = nil) -> Result" FROM;
+    native "from(self: any, data: any, options: DecodeOptions = nil) -> Result" FROM;
 }
 
 static FROM: &Native = &Native { enter, resume, item: no_item, slots: SLOTS };

@@ -12,7 +12,7 @@ use std::fmt;
 crate::builtins! { "" =>
     /// The value that a JSON text stands for. An integer of more than 64 bits is a string of its digits. With `as` it is a value of
     /// that type; what does not fit is an error that names its place. With `strict` an unknown key is one as well.
-    native "json_parse(text: string, options: {as?: any, strict?: bool} = nil) -> any" [typed_by = &[TypedBy::whole("as")]] JSON_PARSE;
+    native "json_parse(text: string, options: JsonOptions = nil) -> any" [typed_by = &[TypedBy::whole("as")]] JSON_PARSE;
     /// The JSON text of a value, keys in order.
     plain "json_stringify(value: any) -> string" json_stringify;
     /// Writes the value on several lines.

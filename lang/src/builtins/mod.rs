@@ -24,6 +24,7 @@ mod mailbox;
 mod math;
 mod number;
 mod observe;
+mod options;
 mod ordering;
 mod range;
 mod regex;
@@ -36,12 +37,15 @@ mod task;
 mod under;
 mod walk;
 
-pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, TypedBy, arity, name_of};
+pub use crate::declaration::{Arity, Builtin, Index, OptionRow, OptionTable, Registry, Right, TypedBy, arity, name_of};
+#[doc(hidden)]
+pub use crate::declaration::{doc_text, key_text};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;
 pub use json::{json_parse_at_once, json_text, parse_json};
 pub(crate) use observe::{ASSERT_PARTS, COVER};
+pub use options::OPTIONS;
 #[cfg(test)]
 pub(crate) use task::task_value;
 

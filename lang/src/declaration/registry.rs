@@ -1,6 +1,6 @@
 //! Finding a builtin by namespace and name.
 
-use super::Builtin;
+use super::{Builtin, OptionTable};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
@@ -30,10 +30,11 @@ fn hash(module: &str, name: &str) -> u64 {
 /// Registry in which the compiler, the checker and the VM look builtins up.
 #[derive(Clone, Copy)]
 pub struct Registry {
-    tables: &'static [&'static [&'static [Builtin]]],
-    shapes: &'static [(&'static str, &'static str)],
+    builtins: &'static [&'static [&'static [Builtin]]],
+    /// Named types of options.
+    options: &'static [&'static [&'static OptionTable]],
     /// Named types of results.
-    handed_over: &'static [(&'static str, &'static str)],
+    results: &'static [&'static OptionTable],
     /// Types of the payloads of events.
     payloads: &'static [(&'static str, &'static str)],
     modules: &'static [&'static str],
@@ -46,11 +47,11 @@ pub struct Registry {
 impl Registry {
     /// The rows of these groups of tables.
     #[must_use]
-    pub const fn new(tables: &'static [&'static [&'static [Builtin]]]) -> Self {
+    pub const fn new(builtins: &'static [&'static [&'static [Builtin]]]) -> Self {
         Self {
-            tables,
-            shapes: &[],
-            handed_over: &[],
+            builtins,
+            options: &[],
+            results: &[],
             payloads: &[],
             modules: &[],
             types: &[],
@@ -71,16 +72,16 @@ impl Registry {
         self.index
     }
 
-    /// With named types that signatures mention: a name and the type, in the language's own syntax.
+    /// With the named types of options, which signatures mention.
     #[must_use]
-    pub const fn with_shapes(self, shapes: &'static [(&'static str, &'static str)]) -> Self {
-        Self { shapes, ..self }
+    pub const fn with_options(self, options: &'static [&'static [&'static OptionTable]]) -> Self {
+        Self { options, ..self }
     }
 
-    /// With the named types of what builtins hand to scripts: results, and the arguments of handlers.
+    /// With the named types of what builtins pass to scripts: results, and the arguments of handlers.
     #[must_use]
-    pub const fn with_handed_over(self, handed_over: &'static [(&'static str, &'static str)]) -> Self {
-        Self { handed_over, ..self }
+    pub const fn with_results(self, results: &'static [&'static OptionTable]) -> Self {
+        Self { results, ..self }
     }
 
     /// With the types of the payloads of events, by the names of the events in snake_case.
@@ -137,10 +138,15 @@ impl Registry {
         self.modules
     }
 
-    /// A named type.
+    /// Returns a named type of dicts.
     #[must_use]
-    pub fn shape(&self, name: &str) -> Option<(&'static str, &'static str)> {
-        self.shapes.iter().chain(self.handed_over).find(|(n, _)| *n == name).copied()
+    pub fn table(&self, name: &str) -> Option<&'static OptionTable> {
+        self.tables().find(|table| table.name == name)
+    }
+
+    /// Returns the named types of dicts: those of options, then those of results.
+    pub fn tables(&self) -> impl Iterator<Item = &'static OptionTable> + use<> {
+        self.options.iter().copied().flatten().chain(self.results).copied()
     }
 
     /// Returns the module of the methods of a named type, whose name in snake_case is the module's: `RoadMap` has those of
@@ -155,7 +161,7 @@ impl Registry {
 
     /// Whether a named type is that of something that builtins hand to scripts.
     pub(crate) fn hands_over(&self, name: &str) -> bool {
-        self.handed_over.iter().any(|(known, _)| *known == name)
+        self.results.iter().any(|table| table.name == name)
     }
 
     /// The types of the payloads of events, by the names of the events.
@@ -165,7 +171,7 @@ impl Registry {
 
     /// Every row.
     pub fn all(&self) -> impl Iterator<Item = &'static Builtin> + use<> {
-        self.tables.iter().flat_map(|group| group.iter()).flat_map(|table| table.iter())
+        self.builtins.iter().flat_map(|group| group.iter()).flat_map(|table| table.iter())
     }
 
     /// A row by namespace and name.

@@ -252,7 +252,7 @@ impl Resolver<'_> {
         }
         if certain
             && builtin_type(name).is_none()
-            && self.registry.shape(name).is_none()
+            && self.registry.table(name).is_none()
             && !self.registry.types().contains(&name.as_str())
             && !self.out.blind
         {

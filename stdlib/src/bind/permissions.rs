@@ -9,9 +9,8 @@
 use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
-use lang::diagnostic::nearest;
-use lang::value::{Value, article};
-use lang::vm::{Cx, Raise, RunCode};
+use crate::options::{Handler, PermissionOptions};
+use lang::vm::{Raise, RunCode};
 use runtime::data::Data;
 use runtime::hooks::Pattern;
 use runtime::message::ToolCall;
@@ -28,53 +27,28 @@ pub(crate) struct ScriptPermissions {
     decide: Option<ScriptFn>,
 }
 
-const KEYS: [&str; 3] = ["ask", "deny", "decide"];
-
 impl ScriptPermissions {
-    /// Reads the option; nothing where it is nil.
-    pub(crate) fn read(cx: &Cx<'_>, value: &Value) -> Result<Option<Self>, Box<Raise>> {
-        if value.is_nil() {
-            return Ok(None);
-        }
-        if let Some(decide) = ScriptFn::of(cx, value) {
-            return Ok(Some(Self { ask: vec![Pattern::all()], deny: Vec::new(), decide: Some(decide) }));
-        }
-        let Some(dict) = value.as_dict() else {
-            let message = format!("`permissions` must be a function or a dict, found {}", article(value.type_name()));
-            return Err(Raise::error(lang::check::CheckCode::Type, message));
+    /// Makes the permissions that an option describes.
+    pub(crate) fn read(option: &Handler<PermissionOptions>) -> Result<Self, Box<Raise>> {
+        let options = match option {
+            Handler::Function(decide) => {
+                return Ok(Self { ask: vec![Pattern::all()], deny: Vec::new(), decide: Some(decide.clone()) });
+            }
+            Handler::Options(options) => options,
         };
-        if let Some((key, _)) = dict.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
-            let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}` in `permissions`"));
-            return Err(match nearest(key, KEYS) {
-                Some(near) => raise.help(format!("did you mean `{near}`?")),
-                None => raise.help("the options are `ask`, `deny` and `decide`"),
-            });
-        }
-        let decide = dict.get_str("decide").filter(|v| !v.is_nil());
-        let decide = decide.map(|v| ScriptFn::of(cx, v).ok_or_else(|| wrong("decide", "a function"))).transpose()?;
-        let deny = globs(dict.get_str("deny"), "deny")?.unwrap_or_default();
-        let ask = match globs(dict.get_str("ask"), "ask")? {
-            Some(ask) => ask,
+        let deny = globs(&options.deny)?;
+        let ask = match &options.ask {
+            Some(ask) => globs(ask)?,
             // Who only refuses some tools asks for no other.
-            None if decide.is_none() && !deny.is_empty() => Vec::new(),
+            None if options.decide.is_none() && !deny.is_empty() => Vec::new(),
             None => vec![Pattern::all()],
         };
-        Ok(Some(Self { ask, deny, decide }))
+        Ok(Self { ask, deny, decide: options.decide.clone() })
     }
 }
 
-fn wrong(key: &str, expected: &str) -> Box<Raise> {
-    Raise::error(lang::check::CheckCode::Type, format!("`permissions.{key}` must be {expected}"))
-}
-
-fn globs(value: Option<&Value>, key: &str) -> Result<Option<Vec<Pattern>>, Box<Raise>> {
-    let Some(value) = value.filter(|v| !v.is_nil()) else { return Ok(None) };
-    let items = value.as_list().ok_or_else(|| wrong(key, "a list of globs"))?;
-    let glob = |item: &Value| {
-        let text = item.as_str().ok_or_else(|| wrong(key, "a list of globs"))?;
-        Pattern::parse(text).map_err(|e| Raise::error(RunCode::Value, e.to_string()))
-    };
-    items.iter().map(glob).collect::<Result<_, _>>().map(Some)
+fn globs(globs: &[Arc<str>]) -> Result<Vec<Pattern>, Box<Raise>> {
+    globs.iter().map(|glob| Pattern::parse(glob).map_err(|e| Raise::error(RunCode::Value, e.to_string()))).collect()
 }
 
 impl Permissions for ScriptPermissions {

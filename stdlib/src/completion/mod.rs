@@ -2,10 +2,9 @@
 //!
 //! - [`complete`] for Harn, [`complete_rhai`] for Rhai.
 //! - `names`: the [`NameSource`] of the names that a text can use, and that of a session.
-//! - `option`: the keys of options, also nested ones; `described`: their defaults and documentation.
+//! - `option`: the keys of options, also nested ones.
 //! - `word`: strings that are one of a few words, such as the names of events.
 
-mod described;
 mod names;
 mod option;
 mod rhai;

@@ -1,9 +1,8 @@
 //! The keys of options, also of those in others.
 
-use super::described::{self, ASIDE};
 use super::{Completion, CompletionKind};
 use crate::table::registry;
-use lang::ast::{FnDecl, PatternKind, TypeExpr, TypeKind};
+use lang::ast::{FnDecl, TypeExpr, TypeKind};
 use lang::builtins::Builtin;
 use lang::check::signature;
 use lang::query::{Callee, Cursor, Surrounding};
@@ -37,19 +36,8 @@ impl OptionShape {
         let decl = signature(row.sig)?;
         // The receiver of a method is its first parameter.
         let skipped = usize::from(row.is_method() && callee.is_member);
-        let (param, ty) = param(&decl, argument + skipped)?;
-        let ty = ty.cloned();
-        Self::aside(&param, ty.as_ref()).or_else(|| Some(Self { name: String::new(), ty: ty? }))
-    }
-
-    /// Returns the type of a parameter or key whose reader is not the signature.
-    fn aside(key: &str, ty: Option<&TypeExpr>) -> Option<Self> {
-        let is_open = ty.is_none_or(|ty| match &ty.kind {
-            TypeKind::Name { name, args } => args.is_empty() && matches!(name.as_str(), "any" | "dict"),
-            _ => false,
-        });
-        let name = ASIDE.iter().find(|(known, _)| *known == key && is_open).map(|(_, shape)| *shape)?;
-        Self::named(name)
+        let ty = param(&decl, argument + skipped)?.clone();
+        Some(Self { name: String::new(), ty })
     }
 
     fn named(name: &str) -> Option<Self> {
@@ -64,7 +52,7 @@ impl OptionShape {
                 return Some(Self { name: String::new(), ty: element(&shape.ty)? });
             }
             let field = shape.fields().into_iter().find(|field| field.name == *key)?;
-            Self::aside(key, Some(&field.ty)).or(Some(Self { name: String::new(), ty: field.ty }))
+            Some(Self { name: String::new(), ty: field.ty })
         })
     }
 
@@ -103,13 +91,13 @@ struct OptionField {
 
 impl OptionField {
     fn completion(&self) -> Completion {
-        let described = described::find(&self.owner, &self.name);
-        let default = described.map_or("", |row| row.default);
+        let row = registry().table(&self.owner).and_then(|table| table.find(&self.name));
+        let default = row.map_or("", |row| row.default);
         let mut detail = written(&self.ty);
         if !default.is_empty() {
             detail.push_str(&format!(" = {default}"));
         }
-        let doc = described.map_or(String::new(), |row| row.doc.to_owned());
+        let doc = row.map_or(String::new(), |row| row.doc.to_owned());
         Completion { doc, ..Completion::new(CompletionKind::Key, self.name.as_str(), detail) }
     }
 }
@@ -123,15 +111,14 @@ pub(super) fn builtin_of(callee: &Callee) -> Option<&'static Builtin> {
     }
 }
 
-fn param(decl: &FnDecl, argument: usize) -> Option<(String, Option<&TypeExpr>)> {
-    let param = decl.params.get(argument).or_else(|| decl.params.last().filter(|param| param.rest))?;
-    let name = if let PatternKind::Bind(name) = &param.pattern.kind { name.to_string() } else { String::new() };
-    Some((name, param.ty.as_deref()))
+/// Returns the type of the parameter that takes an argument.
+fn param(decl: &FnDecl, argument: usize) -> Option<&TypeExpr> {
+    decl.params.get(argument).or_else(|| decl.params.last().filter(|param| param.rest))?.ty.as_deref()
 }
 
 fn shape(name: &str) -> Option<TypeExpr> {
-    let (_, text) = registry().shape(name)?;
-    signature(&format!("shape() -> {text}"))?.returns
+    let table = registry().table(name)?;
+    signature(&format!("dict() -> {table}"))?.returns
 }
 
 fn fields(owner: &str, ty: &TypeExpr) -> Vec<OptionField> {

@@ -14,9 +14,6 @@ use tonic::{Request, Status};
 use super::Transport;
 use super::client::is_transient;
 
-/// The default time after the last call of a task for which its lease is renewed.
-pub(crate) const RENEW_FOR: Duration = Duration::from_secs(600);
-
 /// The shortest and the longest time between two renewals.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(600));
 

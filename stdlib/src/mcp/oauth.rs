@@ -1,12 +1,10 @@
 //! [`OauthSpec`]: the key `oauth` of a description.
 
 use super::spec::{SpecError, count, text, texts, wrong};
+use crate::options::MCP_OAUTH;
 use mcp::{AuthSettings, TokenStore};
 use runtime::data::Data;
 use std::sync::Arc;
-
-/// The keys of `oauth`.
-const KEYS: [&str; 6] = ["client_id", "client_secret_env", "client_metadata_url", "scopes", "grant", "redirect_port"];
 
 /// The way in which a server's tokens are obtained.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,9 +27,12 @@ impl OauthSpec {
             Data::Dict(entries) => entries,
             other => return Err(wrong("oauth", "a bool or a dict", other)),
         };
-        if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&&***key)) {
+        if let Some(unknown) = entries.keys().find(|key| !MCP_OAUTH.has(key)) {
             let error = SpecError::new("oauth", format!("unknown key `{unknown}` of `oauth`"));
-            return Err(error.help(format!("the keys are {}", KEYS.map(|key| format!("`{key}`")).join(", "))));
+            return Err(error.help(format!(
+                "the keys are {}",
+                MCP_OAUTH.keys().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
+            )));
         }
         let in_oauth = |error: SpecError| SpecError { key: "oauth".to_owned(), ..error };
         let text = |key: &str| text(value, key).map_err(in_oauth);

@@ -1,37 +1,16 @@
 //! [`McpServerSpec`]: the description of a server.
 
 use super::oauth::OauthSpec;
+use crate::options::MCP_SERVER;
 use lang::diagnostic::nearest;
 use mcp::Era;
 use runtime::data::Data;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-/// The type of a description in a script.
-pub(crate) const SERVER: &str = "{name: string, command?: string, args?: list<string>, env?: dict, pass_env?: list<string>, \
-    cwd?: string, url?: string, headers?: dict, token_env?: string, \
-    oauth?: bool | {client_id?: string, client_secret_env?: string, client_metadata_url?: string, scopes?: list<string>, \
-    grant?: \"authorization_code\" | \"client_credentials\", redirect_port?: positive}, tools?: list<string>, timeout_ms?: positive, \
-    start_timeout_ms?: positive, protocol?: \"2026-07-28\" | \"2025-11-25\", reminders?: bool | {per_minute?: positive, allow_developer?: bool}, \
-    elicit?: fn(any) -> any, progress?: fn(any) -> any}";
-
-/// The keys of `[mcp.servers.NAME]`.
-pub(crate) const TOML_KEYS: &[&str] = &[
-    "command",
-    "args",
-    "env",
-    "pass_env",
-    "cwd",
-    "url",
-    "headers",
-    "token_env",
-    "oauth",
-    "tools",
-    "timeout_ms",
-    "start_timeout_ms",
-    "protocol",
-    "reminders",
-];
+/// The keys of `[mcp.servers.NAME]`: those of a description in a script that are data, without its name.
+pub(crate) static TOML_KEYS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| MCP_SERVER.keys().filter(|key| *key != "name" && !FUNCTIONS.contains(key)).collect());
 
 /// The keys whose values are functions, so not data.
 pub(super) const FUNCTIONS: &[&str] = &["elicit", "progress"];
@@ -141,7 +120,7 @@ impl McpServerSpec {
         })
     }
 
-    /// Reads the description of a server: the keys of `SERVER` without functions.
+    /// Reads the description of a server: the keys of `McpServer` without functions.
     pub(crate) fn from_data(data: &Data) -> Result<McpServerSpec, SpecError> {
         let Data::Dict(entries) = data else {
             let message = format!("an MCP server must be a name or a dict, found {}", data.type_name());

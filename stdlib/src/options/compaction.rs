@@ -1,17 +1,33 @@
 //! Options of a compaction: those of `transcript_compact` and `agent_session_compact`, and of a
 //! loop's own.
 
-use super::OptionReader;
+use super::{Callback, Count, Fullness, SharedLoopOptions, Switch, Text, Word};
 use crate::Capability;
 use crate::bind::{ScriptCompactor, ScriptFn};
-use lang::diagnostic::nearest;
-use lang::value::{Dict, Value, display};
+use lang::check::CheckCode;
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::compaction::{AutoCompact, Threshold};
 use runtime::seam::Compactor;
 use runtime::transcript::compact::{CompactOptions, Strategy};
 use std::rc::Rc;
 use std::sync::Arc;
+
+options! {
+    /// Options of a compaction.
+    CompactionOptions = "CompactOptions" {
+        strategy: Word<Strategy> = (shown "\"truncate\""), "Treatment of the messages that are not kept.";
+        keep_last: Count<usize> = (shown "12"), "Number of messages to keep.";
+        target_tokens: Count<usize>, "Number of tokens to keep.";
+        summary: Text, "Text that replaces the archived messages.";
+        summarize_prompt: Text, "Prompt of the strategy `\"llm\"`.";
+        custom_compactor: Callback as "fn(list<Message>, list<Reminder>) -> any", "Compactor of the strategy `\"custom\"`: gets messages and reminders.";
+    }
+
+    /// The compaction of a loop.
+    LoopCompaction(settings: CompactionOptions) {
+        threshold: Fullness = (shown "0.8"), "Share of the context window, or number of tokens, from which on the transcript is compacted.";
+    }
+}
 
 /// The settings of a compaction.
 pub(crate) struct CompactionSettings {
@@ -24,46 +40,26 @@ pub(crate) struct CompactionSettings {
     threshold: Option<Threshold>,
 }
 
-const KEYS: [&str; 6] = ["strategy", "keep_last", "target_tokens", "summary", "summarize_prompt", "custom_compactor"];
-
-fn wrong(key: &str, expected: &str) -> Box<Raise> {
-    Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-}
-
 impl CompactionSettings {
-    /// Reads the options in a dict, on top of `options`.
+    /// Puts the options that are given over `options`.
     ///
     /// # Errors
-    /// An option that there is not, or a value of the wrong kind; without a place.
-    pub(crate) fn read(cx: &Cx<'_>, dict: Option<&Dict>, options: CompactOptions) -> Result<Self, Box<Raise>> {
-        let asked = Self::read_keys(cx, dict, options, false)?;
+    /// The strategy cannot be used; without a place.
+    pub(crate) fn read(cx: &Cx<'_>, given: &CompactionOptions, options: CompactOptions) -> Result<Self, Box<Raise>> {
+        let asked = Self::over(given, options);
         asked.check(cx)?;
         Ok(asked)
     }
 
-    fn read_keys(cx: &Cx<'_>, dict: Option<&Dict>, options: CompactOptions, in_loop: bool) -> Result<Self, Box<Raise>> {
-        let mut asked = Self { options, custom: None, prompt: None, threshold: None };
-        for (key, value) in dict.iter().flat_map(|dict| dict.iter()).filter(|(_, value)| !value.is_nil()) {
-            let text = |expected: &str| value.as_str().ok_or_else(|| wrong(key, expected));
-            match key.as_str() {
-                "strategy" => asked.set_strategy(key, value)?,
-                "keep_last" => asked.options.keep_last = Some(count(key, value)?),
-                "target_tokens" => asked.options.target_tokens = Some(count(key, value)?),
-                "summary" => asked.options.summary = Some(Arc::from(text("a string")?)),
-                "summarize_prompt" => asked.prompt = Some(Arc::from(text("a string")?)),
-                "custom_compactor" => asked.custom = Some(compactor(cx, key, value)?),
-                "threshold" if in_loop => asked.threshold = Some(threshold(key, value)?),
-                other => {
-                    let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{other}`"));
-                    let known = KEYS.into_iter().chain(in_loop.then_some("threshold"));
-                    return Err(match nearest(other, known) {
-                        Some(near) => raise.help(format!("did you mean `{near}`?")),
-                        None => raise,
-                    });
-                }
-            }
+    fn over(given: &CompactionOptions, mut options: CompactOptions) -> Self {
+        if let Some(strategy) = given.strategy {
+            options.strategy = strategy;
         }
-        Ok(asked)
+        options.keep_last = given.keep_last.or(options.keep_last);
+        options.target_tokens = given.target_tokens.or(options.target_tokens);
+        options.summary = given.summary.clone().or(options.summary);
+        let custom = given.custom_compactor.clone().map(compactor);
+        Self { options, custom, prompt: given.summarize_prompt.clone(), threshold: None }
     }
 
     /// Returns the default settings of a loop.
@@ -82,18 +78,12 @@ impl CompactionSettings {
         }
     }
 
-    fn set_strategy(&mut self, key: &str, value: &Value) -> Result<(), Box<Raise>> {
-        let word = value.as_str().and_then(|s| s.parse::<Strategy>().ok());
-        self.options.strategy =
-            word.ok_or_else(|| wrong(key, "\"truncate\", \"llm\", \"observation_mask\" or \"custom\""))?;
-        Ok(())
-    }
-
     fn check(&self, cx: &Cx<'_>) -> Result<(), Box<Raise>> {
         match self.options.strategy {
-            Strategy::Custom if self.custom.is_none() => {
-                Err(wrong("custom_compactor", "a function if the strategy is \"custom\""))
-            }
+            Strategy::Custom if self.custom.is_none() => Err(Raise::error(
+                CheckCode::Type,
+                "`custom_compactor` must be a function if the strategy is \"custom\"",
+            )),
             Strategy::Llm if cx.isolate.is_denied(Capability::Llm) => Err(Raise::error(
                 RunCode::Denied,
                 "the strategy \"llm\" needs the capability `llm`, which this run does not have",
@@ -104,98 +94,72 @@ impl CompactionSettings {
     }
 }
 
-fn count(key: &str, value: &Value) -> Result<usize, Box<Raise>> {
-    value.as_int().and_then(|n| usize::try_from(n).ok()).ok_or_else(|| wrong(key, "a number of at least 0"))
+fn compactor(function: ScriptFn) -> ScriptCompactor {
+    ScriptCompactor { function }
 }
 
-fn compactor(cx: &Cx<'_>, key: &str, value: &Value) -> Result<ScriptCompactor, Box<Raise>> {
-    ScriptFn::of(cx, value).map(|function| ScriptCompactor { function }).ok_or_else(|| wrong(key, "a function"))
-}
-
-/// Up to 1 a share of the context window, above it tokens.
-fn threshold(key: &str, value: &Value) -> Result<Threshold, Box<Raise>> {
-    let expected = "a share of the context window such as 0.8, or a number of tokens";
-    let wrong = || match value {
-        // The type is right and the number is not.
-        Value::Int(_) | Value::Float(_) => {
-            Raise::error(RunCode::Value, format!("`{key}` must be {expected}, found {}", display(value)))
-        }
-        _ => wrong(key, expected),
+/// Returns the loop's own compaction: `compaction` (a bool, or a dict as for `transcript_compact` with a `threshold`), and the
+/// options `auto_compact` and `compact_…` that say the same one by one. `arg` is the argument of the options.
+pub(crate) fn auto(cx: &Cx<'_>, given: &SharedLoopOptions, arg: usize) -> Result<Option<AutoCompact>, Box<Raise>> {
+    let usual = AutoCompact::default().options;
+    let dict = match &given.compaction {
+        Some(Switch::Options(dict)) => Some(dict),
+        _ => None,
     };
-    match value.as_number() {
-        Some(share) if share > 0.0 && share <= 1.0 => Ok(Threshold::Share(share)),
-        _ => value
-            .as_int()
-            .and_then(|n| u64::try_from(n).ok())
-            .filter(|n| *n > 1)
-            .map(Threshold::Tokens)
-            .ok_or_else(wrong),
-    }
-}
-
-/// The loop's own compaction: `compaction` (a bool, or a dict as for `transcript_compact` with a `threshold`), and the options
-/// `auto_compact` and `compact_…` that say the same one by one.
-pub(crate) fn auto(cx: &Cx<'_>, reader: &OptionReader<'_>) -> Result<Option<AutoCompact>, Box<Raise>> {
-    let at = |raise: Box<Raise>, key: &str| raise.about(reader.arg, format!("invalid `{key}`"));
-    let usual = AutoCompact::default();
-    let whole = reader.value("compaction");
-    let dict = match &whole {
-        Value::Nil | Value::Bool(_) => None,
-        Value::Dict(dict) => Some(&dict.dict),
-        _ => return Err(at(wrong("compaction", "a bool or a dict"), "compaction")),
-    };
-    let mut asked = CompactionSettings::read_keys(cx, dict, usual.options.clone(), true)
-        .map_err(|raise| at(raise, "compaction"))?;
-    let mut named = dict.is_some() || matches!(whole, Value::Bool(true));
-    for key in ["compact_threshold", "compact_keep_last", "compact_strategy", "compact_callback"] {
-        let value = reader.value(key);
-        if value.is_nil() {
-            continue;
+    let mut asked = match dict {
+        Some(dict) => {
+            CompactionSettings { threshold: dict.threshold, ..CompactionSettings::over(&dict.settings, usual) }
         }
-        named = true;
-        let read = match key {
-            "compact_threshold" => threshold(key, &value).map(|found| asked.threshold = Some(found)),
-            "compact_keep_last" => count(key, &value).map(|found| asked.options.keep_last = Some(found)),
-            "compact_strategy" => asked.set_strategy(key, &value),
-            _ => compactor(cx, key, &value).map(|found| asked.custom = Some(found)),
-        };
-        read.map_err(|raise| at(raise, key))?;
+        None => CompactionSettings::usual(),
+    };
+    let is_named = given.compact_threshold.is_some()
+        || given.compact_keep_last.is_some()
+        || given.compact_strategy.is_some()
+        || given.compact_callback.is_some();
+    asked.threshold = given.compact_threshold.or(asked.threshold);
+    asked.options.keep_last = given.compact_keep_last.or(asked.options.keep_last);
+    if let Some(strategy) = given.compact_strategy {
+        asked.options.strategy = strategy;
     }
-    let says_how = !reader.value("compact_strategy").is_nil() || dict.is_some_and(|d| d.get_str("strategy").is_some());
+    if let Some(function) = &given.compact_callback {
+        asked.custom = Some(compactor(function.clone()));
+    }
+    let says_how = given.compact_strategy.is_some() || dict.is_some_and(|dict| dict.settings.strategy.is_some());
     // Who hands a function over wants it to be called.
     if asked.custom.is_some() && !says_how {
         asked.options.strategy = Strategy::Custom;
     }
-    let wanted = reader.flag("auto_compact")?.unwrap_or(named && !matches!(whole, Value::Bool(false)));
-    if !wanted {
+    let by_compaction = match &given.compaction {
+        Some(Switch::Flag(flag)) => Some(*flag),
+        Some(Switch::Options(_)) => Some(true),
+        None => None,
+    };
+    if !given.auto_compact.or(by_compaction).unwrap_or(is_named) {
         return Ok(None);
     }
-    asked.check(cx).map_err(|raise| at(raise, "compaction"))?;
+    asked.check(cx).map_err(|raise| raise.about(arg, "invalid `compaction`"))?;
     Ok(Some(asked.into_auto()))
 }
 
-/// Reads a daemon's compaction while it is idle: `consolidate_on_idle`, a bool or a dict as for
+/// Returns a daemon's compaction while it is idle: `consolidate_on_idle`, a bool or a dict as for
 /// `transcript_compact`. `true` means the settings of the loop's own compaction, whether it is on
 /// or not.
 pub(crate) fn on_idle(
     cx: &Cx<'_>,
-    reader: &OptionReader<'_>,
+    given: &SharedLoopOptions,
+    arg: usize,
     own: Option<&AutoCompact>,
 ) -> Result<Option<AutoCompact>, Box<Raise>> {
-    let key = "consolidate_on_idle";
-    let at = |raise: Box<Raise>| raise.about(reader.arg, format!("invalid `{key}`"));
-    match &reader.value(key) {
-        Value::Nil | Value::Bool(false) => Ok(None),
-        Value::Bool(true) => Ok(Some(own.cloned().unwrap_or_else(|| CompactionSettings::usual().into_auto()))),
-        Value::Dict(dict) => {
-            let mut asked = CompactionSettings::read_keys(cx, Some(&dict.dict), AutoCompact::default().options, false)
-                .map_err(at)?;
-            if asked.custom.is_some() && dict.dict.get_str("strategy").is_none() {
+    match &given.consolidate_on_idle {
+        None | Some(Switch::Flag(false)) => Ok(None),
+        Some(Switch::Flag(true)) => Ok(Some(own.cloned().unwrap_or_else(|| CompactionSettings::usual().into_auto()))),
+        Some(Switch::Options(dict)) => {
+            let mut asked = CompactionSettings::over(dict, AutoCompact::default().options);
+            if asked.custom.is_some() && dict.strategy.is_none() {
                 asked.options.strategy = Strategy::Custom;
             }
-            asked.check(cx).map_err(at)?;
+            asked.check(cx).map_err(|raise| raise.about(arg, "invalid `consolidate_on_idle`"))?;
             Ok(Some(asked.into_auto()))
         }
-        _ => Err(at(wrong(key, "a bool or a dict"))),
     }
 }

@@ -38,7 +38,7 @@ impl SettingsReader<'_> {
         for (key, value) in table {
             let written = key.get_ref().as_ref();
             if !TOML_KEYS.contains(&written) {
-                return self.unknown(written, key.span(), TOML_KEYS, &title);
+                return self.unknown(written, key.span(), &TOML_KEYS, &title);
             }
             data.set(written, data_of(value.get_ref()));
         }

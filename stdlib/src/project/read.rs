@@ -57,7 +57,7 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 18] {
         ("[agent.provider]", agent::PROVIDER),
         ("[[agent.skills]]", agent::SKILL),
         ("[mcp]", mcp::KEYS),
-        ("[mcp.servers.NAME]", crate::mcp::TOML_KEYS),
+        ("[mcp.servers.NAME]", crate::mcp::TOML_KEYS.as_slice()),
         ("[fmt]", FMT),
         ("[channels]", channels::KEYS),
     ]

@@ -186,7 +186,7 @@ fn of_name(name: &str) -> Option<String> {
         "dict" => "map",
         "bytes" => "blob",
         // What a script writes as a dict of certain keys.
-        shape if registry().shape(shape).is_some() => "map",
+        shape if registry().table(shape).is_some() => "map",
         _ => return None,
     };
     Some(known.to_owned())

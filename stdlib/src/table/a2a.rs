@@ -11,7 +11,10 @@ use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;
 use crate::lint;
-use crate::options::{OptionReader, label_of};
+use crate::options::{
+    A2aGetOptions, A2aInjectOptions, A2aOptions, A2aSendOptions, A2aStreamOptions, A2aSubscribeOptions, InjectFallback,
+    OptionSet, PeerAccess, label_of,
+};
 use crate::values::PeerStream;
 use crate::world::World;
 use a2a::{Frame, Task};
@@ -38,11 +41,11 @@ lang::builtins! { "a2a" =>
     /// Says something to an agent and waits until the task is over or waits for an answer: `{task_id, context_id, state, text,
     /// data, artifacts, status_text, status_data, history, metadata}`. `message` is a text, a list of parts as `task.artifact`
     /// takes them, or `{parts, metadata?}`; the option `task_id` answers a task that waits.
-    waits "send(url: string, message: string | list<any> | dict, options: A2aSendOptions = nil) -> A2aTask" [caps = NET, lint = lint::a2a_message] send;
+    waits "send(url: string, message: string | list<string | MessagePart> | PeerMessage, options: A2aSendOptions = nil) -> A2aTask" [caps = NET, lint = lint::a2a_message] send;
     /// Sends a message like `a2a.send`, and yields the events of its task: `for event in
     /// a2a.stream(…)`, each with `event`: "task", "status", "artifact", "reminder" or "message".
     /// Leaving the loop leaves the task alone.
-    waits "stream(url: string, message: string | list<any> | dict, options: A2aStreamOptions = nil) -> stream" [caps = NET, lint = lint::a2a_message] stream;
+    waits "stream(url: string, message: string | list<string | MessagePart> | PeerMessage, options: A2aStreamOptions = nil) -> stream" [caps = NET, lint = lint::a2a_message] stream;
     /// Yields the events of a task from now on, the task as it is first; as `a2a.stream`.
     waits "subscribe(url: string, task_id: string, options: A2aSubscribeOptions = nil) -> stream" [caps = NET] subscribe;
     /// Returns a task as it is now; as `a2a.send` returns it.
@@ -52,12 +55,12 @@ lang::builtins! { "a2a" =>
     /// Injects a reminder into the session of a task: `{via: "method" | "metadata" | "suppressed",
     /// reminder_id?, deduped_count?}`. If the agent accepts none, `fallback: "metadata"` sends it
     /// along with a message to the task; "suppress" (the default) does not.
-    waits "inject_reminder(url: string, task_id: string, spec: dict, options: A2aInjectOptions = nil) -> A2aReminder" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
+    waits "inject_reminder(url: string, task_id: string, spec: ReminderSpec, options: A2aInjectOptions = nil) -> A2aReminder" [caps = NET, lint = lint::a2a_reminder] inject_reminder;
 }
 
 fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 1, "A2aOptions")?;
-    let asked = PeerSettings::read(cx, args, &reader, settings::TIMEOUT_MS)?;
+    let options = A2aOptions::read(cx, args, 1)?;
+    let asked = PeerSettings::read(cx, args, 1, &options.access, options.timeout_ms)?;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
@@ -66,9 +69,10 @@ fn card(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn send(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 2, "A2aSendOptions")?;
-    let asked = PeerSettings::read(cx, args, &reader, settings::SEND_TIMEOUT_MS)?;
-    let sending = sending(cx, args, &reader)?;
+    let A2aSendOptions { sending: options, wait, reminders, timeout_ms } = A2aSendOptions::read(cx, args, 2)?;
+    let mut asked = PeerSettings::read(cx, args, 2, &options.access, timeout_ms)?;
+    asked.access.extensions.clone_from(&options.extensions);
+    let sending = sending(cx, args, &options, reminders.as_ref(), wait)?;
     let world = here::world(cx)?;
     let linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
@@ -140,12 +144,13 @@ fn too_slow(peer: &Peer) -> PeerError {
 }
 
 fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 2, "A2aStreamOptions")?;
-    let mut asked = PeerSettings::read(cx, args, &reader, settings::SILENCE_MS)?;
-    if !matches!(reader.value("reminders"), Value::Bool(false)) {
+    let A2aStreamOptions { sending: options, reminders, timeout_ms } = A2aStreamOptions::read(cx, args, 2)?;
+    let mut asked = PeerSettings::read(cx, args, 2, &options.access, timeout_ms)?;
+    asked.access.extensions.clone_from(&options.extensions);
+    if !matches!(reminders, Some(Value::Bool(false))) {
         asked.wants_reminders();
     }
-    let sending = sending(cx, args, &reader)?;
+    let sending = sending(cx, args, &options, reminders.as_ref(), true)?;
     let world = here::world(cx)?;
     let mut linked = LinkedTask::new(cx, &world);
     Ok(Wait::new(async move {
@@ -166,9 +171,10 @@ fn stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 2, "A2aSubscribeOptions")?;
-    let mut asked = PeerSettings::read(cx, args, &reader, settings::SILENCE_MS)?;
-    if reader.flag("reminders")?.unwrap_or(true) {
+    let options = A2aSubscribeOptions::read(cx, args, 2)?;
+    let mut asked = PeerSettings::read(cx, args, 2, &options.access, options.timeout_ms)?;
+    asked.access.extensions = options.extensions;
+    if options.reminders {
         asked.wants_reminders();
     }
     let task_id = task_id(args)?;
@@ -189,25 +195,24 @@ fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 2, "A2aGetOptions")?;
-    let history_length = reader.count("history_length")?;
-    about_task(cx, args, &reader, Method::Get, history_length)
+    let A2aGetOptions { access, history_length, timeout_ms } = A2aGetOptions::read(cx, args, 2)?;
+    about_task(cx, args, (&access, timeout_ms), Method::Get, history_length)
 }
 
 fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 2, "A2aOptions")?;
-    about_task(cx, args, &reader, Method::Cancel, None)
+    let A2aOptions { access, timeout_ms } = A2aOptions::read(cx, args, 2)?;
+    about_task(cx, args, (&access, timeout_ms), Method::Cancel, None)
 }
 
 /// Calls a method whose only parameter is a task's id, and returns the task.
 fn about_task(
     cx: &Cx<'_>,
     args: &[Value],
-    reader: &OptionReader<'_>,
+    (access, timeout_ms): (&PeerAccess, u64),
     method: Method,
     history_length: Option<u32>,
 ) -> Result<Wait, Box<Raise>> {
-    let asked = PeerSettings::read(cx, args, reader, settings::TIMEOUT_MS)?;
+    let asked = PeerSettings::read(cx, args, 2, access, timeout_ms)?;
     let task_id = task_id(args)?;
     let world = here::world(cx)?;
     let mut linked = LinkedTask::new(cx, &world);
@@ -231,26 +236,15 @@ fn about_task(
 }
 
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 3, "A2aInjectOptions")?;
-    let asked = PeerSettings::read(cx, args, &reader, settings::TIMEOUT_MS)?;
+    let options = A2aInjectOptions::read(cx, args, 3)?;
+    let asked = PeerSettings::read(cx, args, 3, &options.access, options.timeout_ms)?;
     let task_id = task_id(args)?;
     let spec = crate::convert::to_data(&args[2]).map_err(|raise| raise.about(2, ""))?;
-    let more = [("id", reader.data("id")?), ("source", reader.data("source")?)];
+    let more = [("id", options.id.unwrap_or_default()), ("source", options.source.unwrap_or_default())];
     let wire = reminder::to_wire(&spec, &more).map_err(|error| of_reminder(&error).about(2, label_of(&error)))?;
-    let fallback = reader.text("fallback")?;
-    let is_metadata = match fallback.as_deref() {
-        Some("metadata") => true,
-        None | Some("suppress") => false,
-        Some(other) => {
-            let message = format!("`fallback` must be \"metadata\" or \"suppress\", found {other:?}");
-            return Err(Raise::error(lang::check::CheckCode::Type, message).about(3, "invalid `fallback`"));
-        }
-    };
-    let message = match reader.value("message") {
-        Value::Nil => None,
-        message => Some(message::message(&message, 3, "message")?),
-    };
-    let metadata = message::own_metadata(&reader)?;
+    let is_metadata = options.fallback == Some(InjectFallback::Metadata);
+    let message = options.message.map(|message| message::message(&message, 3, "message")).transpose()?;
+    let metadata = options.metadata;
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();

@@ -7,7 +7,7 @@ use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
 use crate::loops::{Prepared, prepare, put_messages, result_value};
-use crate::options::OptionReader;
+use crate::options::{AgentLoopOptions, OptionReader, OptionSet};
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
 use lang::builtins::{TypedBy, args};
@@ -29,14 +29,15 @@ lang::builtins! { "" =>
 fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let system = args::opt_str(args, 1)?.cloned();
-    let options = OptionReader::agent_loop(args, 2)?;
+    let reader = OptionReader::new::<AgentLoopOptions>(args, 2)?;
+    let given = AgentLoopOptions::of(cx, &reader)?;
     let task = if args[0].is_nil() { String::new() } else { display(&args[0]) };
-    let prepared = prepare(cx, &world, &options, task, system.as_ref().map(Str::as_str))?;
-    let answer = AnswerType::of(cx, &options, "output_schema")?;
+    let prepared = prepare(cx, &world, &reader, &given.shared, task, system.as_ref().map(Str::as_str))?;
+    let answer = given.shared.model.output_schema.clone().map(|ty| AnswerType::of(cx, ty));
     let scope = here::own_scope(cx, &world);
-    let source = match persist::paths(cx, &options)? {
-        Some(paths) => SessionSource::Disk { paths, args: args.to_vec() },
-        None => SessionSource::Opened(session_of(&world, &options, &scope, &Plan::default())?),
+    let source = match persist::paths(cx, &given)? {
+        Some(paths) => SessionSource::Disk { paths, args: args.to_vec(), given: Box::new(given) },
+        None => SessionSource::Opened(session_of(&world, &reader, &given, &scope, &Plan::default())?),
     };
     let cancel = scope.cancel.clone();
     let isolate = Rc::downgrade(cx.isolate);
@@ -61,11 +62,11 @@ fn agent_loop(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         }
         let session = match source {
             SessionSource::Opened(session) => session,
-            SessionSource::Disk { paths, args } => {
+            SessionSource::Disk { paths, args, given } => {
                 let resumed = async {
-                    let given = OptionReader::agent_loop(&args, 2)?;
-                    let plan = paths.plan(&world, &given, system.as_ref().map(Str::as_str)).await?;
-                    let session = session_of(&world, &given, &scope, &plan)?;
+                    let reader = OptionReader::new::<AgentLoopOptions>(&args, 2)?;
+                    let plan = paths.plan(&world, &reader, &given, system.as_ref().map(Str::as_str)).await?;
+                    let session = session_of(&world, &reader, &given, &scope, &plan)?;
                     plan.apply(&world, &session, &scope, &parts, &mut options).await?;
                     Ok::<_, Box<Raise>>(session)
                 };
@@ -102,24 +103,26 @@ enum SessionSource {
     Disk {
         paths: PersistPaths,
         args: Vec<Value>,
+        given: Box<AgentLoopOptions>,
     },
 }
 
 /// Returns the session of a loop, with the messages of its options.
 fn session_of(
     world: &Rc<World>,
-    options: &OptionReader<'_>,
+    reader: &OptionReader<'_>,
+    given: &AgentLoopOptions,
     scope: &Scope,
     plan: &Plan,
 ) -> Result<Rc<Session>, Box<Raise>> {
-    let given = options.transcript(world, scope)?;
-    let session = match (plan.session(world)?, given) {
+    let transcript = reader.transcript(given.transcript.as_ref(), world, scope)?;
+    let session = match (plan.session(world)?, transcript) {
         (Some(session), _) => session,
-        (None, Some(given)) => world.agents.sessions.open_with(given, scope),
+        (None, Some(transcript)) => world.agents.sessions.open_with(transcript, scope),
         (None, None) => {
-            let named = options.text("session_id")?;
+            let named = given.shared.model.session_id.as_deref();
             let current = if named.is_none() { free_current(world, scope) } else { None };
-            current.unwrap_or_else(|| world.agents.sessions.open(named.as_deref(), world.clock.now_ms()))
+            current.unwrap_or_else(|| world.agents.sessions.open(named, world.clock.now_ms()))
         }
     };
     if session.is_busy() {
@@ -128,7 +131,7 @@ fn session_of(
     }
     // A loop that goes on has them already.
     if !plan.resumes() {
-        put_messages(world, &session, options, scope)?;
+        put_messages(world, &session, &given.shared, reader.arg(), scope)?;
     }
     Ok(session)
 }

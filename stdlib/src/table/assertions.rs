@@ -5,12 +5,13 @@ use crate::convert::to_data_lossy;
 use crate::fault::to_raise;
 use crate::here;
 use crate::log::read_log;
+use crate::options::{ExpectedCall, ExpectedReminder, ExpectedRequest, OptionSet};
 use crate::testing::{SnapshotResult, TestCode, lives, pretty, summary};
 use crate::values::find_session;
 use crate::world::World;
 use lang::builtins::{Unequal, args};
 use lang::diagnostic::nearest;
-use lang::value::{Dict, Value, brief, inspect};
+use lang::value::{Value, brief, inspect};
 use lang::vm::{Cx, On, Raise, Wait, Why};
 use providers::model::MockCall;
 use runtime::data::Data;
@@ -29,15 +30,15 @@ lang::builtins! { "" =>
     plain "assert_snapshot(value: any, name: string? = nil) -> nil" assert_snapshot;
     /// Raises unless prompts of the session carried a reminder that fits: exactly `turns` of them, if that is given, else
     /// at least one. The session is an id or the result of a loop.
-    waits "assert_reminded(session: any, reminder: {key?: string, id?: string, tag?: string, body?: string, slot?: string, turns?: int}) -> nil" assert_reminded;
+    waits "assert_reminded(session: any, reminder: ExpectedReminder) -> nil" assert_reminded;
     /// Raises unless the model called the tool: `times` times, if that is given, and with these entries among its arguments.
     /// The session is an id, a transcript or the result of a loop.
-    plain "assert_tool_called(session: any, name: string, call: {times?: int, arguments?: dict} | nil = nil) -> nil" assert_tool_called;
+    plain "assert_tool_called(session: any, name: string, call: ExpectedCall? = nil) -> nil" assert_tool_called;
     /// Raises unless the event log has a record of that kind with these entries in its payload.
     waits "assert_event(kind: string, payload: dict? = nil) -> nil" assert_event;
     /// Raises unless a request to the mock model contains the text: in its system text or a message. `call` is the number of
     /// the request, from 0; a negative one counts from the last.
-    plain "assert_prompt_contains(text: string, request: {call?: int} | nil = nil) -> nil" assert_prompt_contains;
+    plain "assert_prompt_contains(text: string, request: ExpectedRequest? = nil) -> nil" assert_prompt_contains;
 }
 
 fn failed(code: TestCode, message: impl Into<String>) -> Box<Raise> {
@@ -160,41 +161,12 @@ fn with_log<T: Send + 'static>(
     Wait::new(async move { read_log(&world, log, read).await.and_then(judge).map(|()| Value::Nil) })
 }
 
-/// The reminder that `assert_reminded` looks for.
-struct WantedReminder {
-    key: Option<String>,
-    id: Option<String>,
-    tag: Option<String>,
-    body: Option<String>,
-    slot: Option<String>,
-    turns: Option<usize>,
-}
-
-impl WantedReminder {
-    fn read(args: &[Value], i: usize) -> Result<Self, Box<Raise>> {
-        let dict = args::dict(args, i)?;
-        let text = |key: &str| match dict.get_str(key) {
-            None | Some(Value::Nil) => Ok(None),
-            Some(Value::Str(text)) => Ok(Some(text.as_str().to_owned())),
-            Some(_) => Err(args::mismatch(args, i, &format!("a string as `{key}`"))),
-        };
-        for (key, _) in dict.iter() {
-            if !["key", "id", "tag", "body", "slot", "turns"].contains(&key.as_str()) {
-                return Err(unknown_key(key.as_str(), i, "key, id, tag, body, slot and turns"));
-            }
-        }
-        let turns = match dict.get_str("turns") {
-            None | Some(Value::Nil) => None,
-            Some(value) => Some(count(value).ok_or_else(|| args::mismatch(args, i, "a number of turns as `turns`"))?),
-        };
-        let (key, id, tag, body, slot) = (text("key")?, text("id")?, text("tag")?, text("body")?, text("slot")?);
-        Ok(Self { key, id, tag, body, slot, turns })
-    }
-
+impl ExpectedReminder {
     fn is(&self, life: &Biography) -> bool {
         let reminder = &life.reminder;
-        let same =
-            |wanted: &Option<String>, found: Option<&str>| wanted.as_deref().is_none_or(|wanted| found == Some(wanted));
+        let same = |wanted: &Option<Arc<str>>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
         same(&self.key, reminder.dedupe_key.as_deref())
             && same(&self.id, Some(&reminder.id))
             && self.tag.as_deref().is_none_or(|tag| reminder.tags.iter().any(|known| **known == *tag))
@@ -204,25 +176,15 @@ impl WantedReminder {
     /// Returns the number of prompts that carried a reminder, in the wanted slot.
     fn prompts(&self, life: &Biography) -> usize {
         let in_slot =
-            |slot: &dyn std::fmt::Display| self.slot.as_ref().is_none_or(|wanted| slot.to_string() == *wanted);
+            |slot: &dyn std::fmt::Display| self.slot.as_ref().is_none_or(|wanted| *slot.to_string() == **wanted);
         life.carried.iter().filter(|carried| !carried.void && in_slot(&carried.slot)).count()
     }
-}
-
-fn unknown_key(key: &str, i: usize, known: &str) -> Box<Raise> {
-    Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`"))
-        .about(i, "")
-        .help(format!("the options are {known}"))
-}
-
-fn count(value: &Value) -> Option<usize> {
-    value.as_int().and_then(|count| usize::try_from(count).ok())
 }
 
 fn assert_reminded(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let id = session_id(args, 0)?;
-    let wanted = WantedReminder::read(args, 1)?;
+    let wanted = ExpectedReminder::read(cx, args, 1)?;
     let shown = inspect(&args[1]);
     Ok(with_log(&world, lives, move |rebuilt: Rebuilt| {
         let Some(life) = rebuilt.session(&id) else {
@@ -304,14 +266,8 @@ fn assert_tool_called(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<
     let world = here::world(cx)?;
     let messages = messages(args, 0, &world)?;
     let name = args::str(args, 1)?.as_str();
-    let (mut times, mut arguments) = (None, Data::Nil);
-    for (key, value) in args::opt_dict(args, 2)?.into_iter().flat_map(Dict::iter) {
-        match key.as_str() {
-            "times" => times = Some(count(value).ok_or_else(|| args::mismatch(args, 2, "a number as `times`"))?),
-            "arguments" => arguments = to_data_lossy(value),
-            other => return Err(unknown_key(other, 2, "times and arguments")),
-        }
-    }
+    let ExpectedCall { times, arguments } = ExpectedCall::read(cx, args, 2)?;
+    let arguments = arguments.unwrap_or_default();
     let calls: Vec<&Data> = messages
         .as_list()
         .unwrap_or_default()
@@ -405,13 +361,7 @@ fn assert_event(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
 fn assert_prompt_contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let text = args::str(args, 0)?.as_str();
-    let mut number = None;
-    for (key, value) in args::opt_dict(args, 1)?.into_iter().flat_map(Dict::iter) {
-        match key.as_str() {
-            "call" => number = Some(value.as_int().ok_or_else(|| args::mismatch(args, 1, "an int as `call`"))?),
-            other => return Err(unknown_key(other, 1, "`call`")),
-        }
-    }
+    let number = ExpectedRequest::read(cx, args, 1)?.call;
     let calls: Vec<Data> = world.services.routes.mock().calls().iter().map(MockCall::to_data).collect();
     let chosen: Vec<(usize, &Data)> = match number {
         None => calls.iter().enumerate().collect(),

@@ -22,7 +22,7 @@ lang::builtins! { "" =>
     /// Injects an item as a host would: the parameters of `session/remind`, or with `content` those
     /// of `session/inject`. Returns once the log holds it. A queued reminder with the same
     /// `dedupe_key` is replaced, whatever its mode.
-    waits "agent_session_push_bridge_injection(id: any, params: dict) -> InjectionAccepted" [lint = lint::bridge_injection] push;
+    waits "agent_session_push_bridge_injection(id: any, params: BridgeInjection) -> InjectionAccepted" [lint = lint::bridge_injection] push;
     /// Returns the items in a session's queue, oldest first: `{pendingCount, injections}`.
     plain "agent_session_pending_injections(id: any) -> InjectionsPending" pending;
     /// Takes a queued item back: `{status: "revoked" | "already_revoked" | "replaced"}`.

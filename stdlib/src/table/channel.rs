@@ -5,7 +5,7 @@ pub(super) mod connection;
 use super::a2a::settings::credential;
 use crate::channel::{ChannelRequest, ChannelValue, ScriptChannelCode, of_refusal};
 use crate::here;
-use crate::options::OptionReader;
+use crate::options::{ChannelOptions, OptionReader, OptionSet, OptionWord};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
 
@@ -16,14 +16,20 @@ lang::builtins! { "channel" =>
 }
 
 fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let reader = OptionReader::peer(args, 0, "ChannelOptions")?;
+    let reader = OptionReader::new::<ChannelOptions>(args, 0)?;
+    let options = ChannelOptions::of(cx, &reader)?;
     let world = here::world(cx)?;
     let hosting = world.hosting.as_ref();
     let Some((hosting, host)) = hosting.and_then(|hosting| Some((hosting, hosting.channels.clone()?))) else {
         let message = "cannot open a channel: this script is not served by a daemon";
         return Err(Raise::error(ScriptChannelCode::NoDaemon, message).help("start it with `harn serve channels FILE`"));
     };
-    let secret = credential(cx, &reader, ["secret", "secret_env"], ScriptChannelCode::Credentials)?;
+    let secret = credential(
+        cx,
+        0,
+        [("secret", &options.secret), ("secret_env", &options.secret_env)],
+        ScriptChannelCode::Credentials,
+    )?;
     if let Some(key) = ["name", "role", "can"].into_iter().find(|key| secret.is_some() && reader.has(key)) {
         let message = format!("`{key}` cannot be used with the secret of an enrolled channel");
         return Err(Raise::error(RunCode::Value, message)
@@ -34,9 +40,9 @@ fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let request = ChannelRequest {
         session_id: session_id.clone(),
         secret,
-        name: reader.text("name")?,
-        role: reader.text("role")?,
-        scopes: reader.texts("can")?,
+        name: options.name,
+        role: options.role.map(|role| role.word().into()),
+        scopes: options.can.unwrap_or_default(),
     };
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();

@@ -5,9 +5,9 @@ use crate::convert::to_value;
 use crate::fault::to_raise;
 use crate::here;
 use crate::options::compaction::CompactionSettings;
+use crate::options::{CompactionOptions, OptionSet};
 use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
-use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::compaction::{ByModel, Compaction, Summarisers};
@@ -32,7 +32,7 @@ lang::builtins! { "" =>
 fn asked(cx: &Cx<'_>, args: &[Value]) -> Result<CompactionSettings, Box<Raise>> {
     let usual = CompactOptions { charge: CompactionCharge::All, ..CompactOptions::default() };
     let label = |raise: Box<Raise>| raise.about(1, "");
-    CompactionSettings::read(cx, args::opt_dict(args, 1)?, usual).map_err(label)
+    CompactionSettings::read(cx, &CompactionOptions::read(cx, args, 1)?, usual).map_err(label)
 }
 
 fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -4,9 +4,9 @@ use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
 use crate::log::read_log;
+use crate::options::{LogFilter, OptionSet};
 use crate::values::EventStream;
 use lang::builtins::args;
-use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
 use runtime::clock::Clock;
@@ -20,9 +20,9 @@ lang::builtins! { "event_log" =>
     /// The number of the last record of a topic, else nil.
     waits "latest(topic: string) -> int | nil" latest;
     /// The records of a topic that are there now.
-    waits "read(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> list<LogRecord>" read;
+    waits "read(filter: string | LogFilter) -> list<LogRecord>" read;
     /// A stream of records: history first, then what comes.
-    waits "subscribe(filter: string | {topic?: string, from_cursor?: int, kind_prefix?: string}) -> stream" subscribe;
+    waits "subscribe(filter: string | LogFilter) -> stream" subscribe;
 }
 
 fn emit(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -72,38 +72,15 @@ fn latest(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     Ok(Wait::new(async move { read_log(&world, log, move |log| log.latest(&topic)).await.map(shown) }))
 }
 
-/// The keys of a filter.
-const KEYS: [&str; 3] = ["topic", "from_cursor", "kind_prefix"];
-
-fn filter_arg(args: &[Value]) -> Result<RecordFilter, Box<Raise>> {
+fn filter_arg(cx: &Cx<'_>, args: &[Value]) -> Result<RecordFilter, Box<Raise>> {
     if let Some(Value::Str(topic)) = args.first() {
         return Ok(RecordFilter::topic(topic.as_str()));
     }
-    let dict = args.first().and_then(Value::as_dict).ok_or_else(|| args::mismatch(args, 0, "a topic or a dict"))?;
-    let mut filter = RecordFilter::default();
-    for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
-        let wrong = |expected: &str| {
-            Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-                .about(0, format!("invalid `{key}`"))
-        };
-        match key.as_str() {
-            "topic" => filter.topic = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),
-            "kind_prefix" => filter.kind_prefix = Some(Arc::from(value.as_str().ok_or_else(|| wrong("a string"))?)),
-            "from_cursor" => {
-                let cursor = value.as_int().and_then(|n| u64::try_from(n).ok());
-                filter.after = cursor.ok_or_else(|| wrong("a cursor"))?;
-            }
-            other => {
-                let message = format!("unknown option `{other}`");
-                let help = match nearest(other, KEYS.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the options of a filter are {}", KEYS.map(|key| format!("`{key}`")).join(", ")),
-                };
-                return Err(Raise::error(lang::check::CheckCode::Key, message).about(0, "").help(help));
-            }
-        }
+    if args.first().and_then(Value::as_dict).is_none() {
+        return Err(args::mismatch(args, 0, "a topic or a dict"));
     }
-    Ok(filter)
+    let LogFilter { topic, from_cursor, kind_prefix } = LogFilter::read(cx, args, 0)?;
+    Ok(RecordFilter { topic, kind_prefix, after: from_cursor.unwrap_or(0), ..RecordFilter::default() })
 }
 
 /// Records that are read at a time: a log in a file may hold more than the run has memory for.
@@ -112,7 +89,7 @@ const PAGE: usize = 1024;
 fn read(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
     let log = world.observers.log.reader();
-    let mut reading = Reading { filter: filter_arg(args)?, found: Vec::new(), is_done: false };
+    let mut reading = Reading { filter: filter_arg(cx, args)?, found: Vec::new(), is_done: false };
     if !log.blocks() {
         while !reading.is_done {
             let page = log.read(&reading.filter, PAGE).map_err(|e| to_raise(&call_error(e)))?;
@@ -154,7 +131,7 @@ impl Reading {
 
 fn subscribe(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let (log, filter) = (&world.observers.log, filter_arg(args)?);
+    let (log, filter) = (&world.observers.log, filter_arg(cx, args)?);
     let subscribed = match world.pool() {
         Some(pool) => log.subscribe_on(filter, pool),
         None => Answer::Now(log.subscribe(filter)),

@@ -4,7 +4,7 @@ use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::OptionReader;
+use crate::options::{HandoffOptions, OptionSet};
 use crate::workers::handed;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
@@ -26,24 +26,19 @@ lang::builtins! { "" =>
 
 fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = OptionReader::handoff(args, 0)?;
-    let persona = required(&options, "source_persona")?;
-    let reason = required(&options, "reason")?;
-    let target = options.data("target_persona_or_human")?;
-    let task = options.data("task")?;
-    for (name, value) in [("target_persona_or_human", &target), ("task", &task)] {
-        if value.is_nil() {
-            return Err(missing(&options, name));
-        }
-    }
-    let session = match options.text("session_id")? {
+    let options = HandoffOptions::read(cx, args, 0)?;
+    let persona = required(options.source_persona, "source_persona")?;
+    let reason = required(options.reason, "reason")?;
+    let target = options.target_persona_or_human.ok_or_else(|| missing("target_persona_or_human"))?;
+    let task = options.task.ok_or_else(|| missing("task"))?;
+    let session = match options.session_id {
         Some(id) => {
             let found = world.agents.sessions.get(&id);
             Some(found.map_err(|e| of_session(&e).about(0, "invalid `session_id`"))?)
         }
         None => here::session(cx),
     };
-    let handed = handed(&world, &options, session.as_ref(), &here::scope(cx, &world))?;
+    let handed = handed(&world, options.reminder_propagation.as_ref(), 0, session.as_ref(), &here::scope(cx, &world))?;
     let now_ms = world.clock.now_ms();
     let id =
         session.as_ref().map_or_else(|| world.random.ids.next_text(now_ms), |session| session.ids().next_text(now_ms));
@@ -58,8 +53,7 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         ("created_at_ms", now_ms.into()),
         ("reminder_propagation", propagation::to_data(&handed)),
     ]);
-    let metadata = options.data("metadata")?;
-    if !metadata.is_nil() {
+    if let Some(metadata) = options.metadata {
         envelope.set("metadata", metadata);
     }
     let scope = here::own_scope(cx, &world);
@@ -84,11 +78,11 @@ fn hand_off(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     .stopped_by(move |reason| cancel.cancel(reason)))
 }
 
-fn required(options: &OptionReader<'_>, name: &str) -> Result<Arc<str>, Box<Raise>> {
-    options.text(name)?.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(options, name))
+fn required(text: Option<Arc<str>>, name: &str) -> Result<Arc<str>, Box<Raise>> {
+    text.filter(|text| !text.trim().is_empty()).ok_or_else(|| missing(name))
 }
 
-fn missing(options: &OptionReader<'_>, name: &str) -> Box<Raise> {
+fn missing(name: &str) -> Box<Raise> {
     let raise = Raise::error(lang::check::CheckCode::Key, format!("a handoff needs `{name}`"));
-    raise.about(options.arg(), format!("missing `{name}`"))
+    raise.about(0, format!("missing `{name}`"))
 }

@@ -6,6 +6,7 @@ use crate::convert::to_data;
 use crate::fault::to_raise;
 use crate::here;
 use crate::lint;
+use crate::options::{OptionSet, ToolHookOptions};
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Registers handlers around tool calls. `pre` may refuse or change a call, `post` its result; both may remind.
-    plain "register_tool_hook(hook: {pattern?: string, pre?: fn(PreToolUse) -> any, post?: fn(PostToolUse) -> any, deny?: string, max_output?: int}) -> nil" [lint = lint::tool_hook] register_tool_hook;
+    plain "register_tool_hook(hook: ToolHook) -> nil" [lint = lint::tool_hook] register_tool_hook;
     /// Registers a handler of a session event, optionally of those that fit a pattern.
     plain "register_session_hook(event: string, pattern: nil | string | fn(E) -> any, handler: fn(E) -> any = nil) -> nil" [lint = lint::session_hook] register_session_hook;
     /// Registers a handler of the loop's seams: a name, a list of names, nil or `"*"` for all.
@@ -60,40 +61,17 @@ pub(super) fn pattern_of(text: &str, i: usize) -> Result<Pattern, Box<Raise>> {
 
 fn register_tool_hook(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    let dict = args::dict(args, 0)?;
-    let mut hook = ToolHook { pattern: Pattern::all(), pre: None, post: None, deny: None, max_output: None };
-    let wrong = |key: &str, expected: &str| {
-        Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
-            .about(0, format!("invalid `{key}`"))
+    args::dict(args, 0)?;
+    let options = ToolHookOptions::read(cx, args, 0)?;
+    let name = options.pattern.as_deref().unwrap_or("*").to_owned();
+    let handler = |function: ScriptFn| -> Rc<dyn Hook> { Rc::new(ScriptHook { function, name: name.clone() }) };
+    let hook = ToolHook {
+        pattern: options.pattern.as_deref().map_or(Ok(Pattern::all()), |pattern| pattern_of(pattern, 0))?,
+        pre: options.pre.map(handler),
+        post: options.post.map(handler),
+        deny: options.deny,
+        max_output: options.max_output,
     };
-    let mut name = "*".to_owned();
-    if let Some(pattern) = dict.get_str("pattern").filter(|v| !v.is_nil()) {
-        pattern.as_str().ok_or_else(|| wrong("pattern", "a string"))?.clone_into(&mut name);
-        hook.pattern = pattern_of(&name, 0)?;
-    }
-    for (key, value) in dict.iter().filter(|(_, v)| !v.is_nil()) {
-        let handler = |key: &str| -> Result<Rc<dyn Hook>, Box<Raise>> {
-            let function = ScriptFn::of(cx, value).ok_or_else(|| wrong(key, "a function"))?;
-            Ok(Rc::new(ScriptHook { function, name: name.clone() }))
-        };
-        match key.as_str() {
-            "pattern" => {}
-            "pre" => hook.pre = Some(handler("pre")?),
-            "post" => hook.post = Some(handler("post")?),
-            "deny" => hook.deny = Some(value.as_str().map(Arc::from).ok_or_else(|| wrong("deny", "a string"))?),
-            "max_output" => {
-                let n = value.as_int().and_then(|n| usize::try_from(n).ok());
-                hook.max_output = Some(n.ok_or_else(|| wrong("max_output", "a number of at least 0"))?);
-            }
-            other => {
-                let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{other}`")).about(0, "");
-                return Err(match nearest(other, ["pattern", "pre", "post", "deny", "max_output"]) {
-                    Some(near) => raise.help(format!("did you mean `{near}`?")),
-                    None => raise,
-                });
-            }
-        }
-    }
     room(&world.agents.hooks)?;
     world.agents.hooks.add_tool(hook);
     Ok(Value::Nil)

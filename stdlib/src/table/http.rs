@@ -1,7 +1,7 @@
 //! Requests over HTTP.
 
 use crate::Capability;
-use crate::options::OptionReader;
+use crate::options::{HttpOptions, OptionSet};
 use crate::{here, system};
 use lang::builtins::{Right, args, json_text};
 use lang::value::{Dict, Str, Value};
@@ -18,16 +18,13 @@ lang::builtins! { "" =>
     waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_post;
 }
 
-/// The default timeout of a whole answer, in milliseconds.
-const TIMEOUT_MS: u64 = 30_000;
-
 fn http_get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let question = question(args, Method::Get, 1)?;
+    let question = question(cx, args, Method::Get, 1)?;
     ask(cx, question)
 }
 
 fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let mut question = question(args, Method::Post, 2)?;
+    let mut question = question(cx, args, Method::Post, 2)?;
     let (body, kind) = match &args[1] {
         Value::Nil => (Vec::new(), None),
         Value::Str(text) => (text.as_bytes().to_vec(), Some("text/plain; charset=utf-8")),
@@ -46,21 +43,9 @@ fn http_post(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 /// The URL in the first argument and the options in argument `options`.
-fn question(args: &[Value], method: Method, options: usize) -> Result<Question, Box<Raise>> {
+fn question(cx: &Cx<'_>, args: &[Value], method: Method, options: usize) -> Result<Question, Box<Raise>> {
     let url = args::str(args, 0)?.to_string();
-    let reader = OptionReader::http(args, options)?;
-    let mut headers = Vec::new();
-    if let Value::Dict(given) = reader.value("headers") {
-        for (name, value) in given.dict.iter() {
-            let Value::Str(value) = value else {
-                let message =
-                    format!("the header `{name}` must be a string, not {}", lang::value::article(value.type_name()));
-                return Err(Raise::error(lang::vm::RunCode::Type, message).about(options, "given here"));
-            };
-            headers.push((name.to_string(), value.to_string()));
-        }
-    }
-    let timeout_ms = reader.count("timeout_ms")?.unwrap_or(TIMEOUT_MS);
+    let HttpOptions { headers, timeout_ms } = HttpOptions::read(cx, args, options)?;
     Ok(Question { method, url, headers, body: Vec::new(), timeout_ms })
 }
 

@@ -7,7 +7,7 @@ use crate::Capability;
 use crate::here;
 use crate::hub::bounds;
 use crate::hub::{ConnectSettings, HubClientCode, HubConnection, HubValue, Transport};
-use crate::options::OptionReader;
+use crate::options::{HubConnectOptions, OptionSet};
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
@@ -27,20 +27,20 @@ lang::builtins! { "hub" =>
 fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     bounds::check_size(args)?;
     let url: Arc<str> = args::str(args, 0)?.as_str().into();
-    let reader = OptionReader::peer(args, 1, "HubConnectOptions")?;
+    let options = HubConnectOptions::read(cx, args, 1)?;
     let world = here::world(cx)?;
-    let ca = match reader.text("ca_file")? {
+    let ca = match &options.ca_file {
         None => None,
         Some(_) if cx.isolate.is_denied(Capability::FsRead) => {
             let message = "`ca_file` needs the capability `fs.read`, which this run does not have";
             return Err(Raise::error(RunCode::Denied, message).about(1, "invalid `ca_file`"));
         }
-        Some(path) => Some(std::fs::read(world.path(&path)).map_err(|error| {
+        Some(path) => Some(std::fs::read(world.path(path)).map_err(|error| {
             Raise::error(RunCode::Outside, format!("cannot read `{path}`: {error}")).about(1, "invalid `ca_file`")
         })?),
     };
-    let token = super::a2a::token(cx, &reader)?;
-    let (agent, timeout) = (reader.text("agent")?, timeout(&reader)?);
+    let token = super::a2a::token(cx, 1, &options.token, &options.token_env)?;
+    let (agent, timeout) = (options.agent, options.timeout_ms.map(Duration::from_millis));
     Ok(Wait::new(async move {
         let transport = Transport::remote(&url, ca).map_err(|why| {
             Raise::error(HubClientCode::Unreachable, format!("cannot connect to `{url}`: {why}")).about(0, "this hub")
@@ -53,8 +53,8 @@ fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn local(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     bounds::check_size(args)?;
-    let reader = OptionReader::peer(args, 0, "HubConnectOptions")?;
-    let (agent, timeout) = (reader.text("agent")?, timeout(&reader)?);
+    let options = HubConnectOptions::read(cx, args, 0)?;
+    let (agent, timeout) = (options.agent, options.timeout_ms.map(Duration::from_millis));
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
         let transport = Transport::local(&world.services.local_hub);
@@ -62,8 +62,4 @@ fn local(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let settings = ConnectSettings { transport, url: "local".into(), token: None, agent, timeout, output };
         Ok(HubValue::value(Rc::new(HubConnection::new(settings))))
     }))
-}
-
-fn timeout(reader: &OptionReader<'_>) -> Result<Option<Duration>, Box<Raise>> {
-    Ok(reader.count("timeout_ms")?.map(Duration::from_millis))
 }

@@ -6,7 +6,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
 use crate::lint;
-use crate::options::OptionReader;
+use crate::options::{BudgetOptions, LlmOptions, OptionReader, OptionSet, reminder_options};
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
 use crate::world::World;
@@ -65,10 +65,11 @@ struct Answered {
 }
 
 fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let asking = asking(cx, args, "llm_call")?;
-    let options = OptionReader::llm(args, 2)?;
-    let returned = AnswerType::of(cx, &options, "returns")?;
-    let beside = AnswerType::of(cx, &options, "output_schema")?;
+    let reader = OptionReader::new::<LlmOptions>(args, 2)?;
+    let options = LlmOptions::of(cx, &reader)?;
+    let asking = asking(cx, args, &reader, &options, "llm_call")?;
+    let returned = options.returns.map(|ty| AnswerType::of(cx, ty));
+    let beside = options.model.output_schema.map(|ty| AnswerType::of(cx, ty));
     Ok(Wait::new(async move {
         let answered = asking.ask(&|_| {}).await?;
         match returned {
@@ -79,13 +80,15 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let mut asking = asking(cx, args, "llm_stream")?;
-    if OptionReader::llm(args, 2)?.flag("stream")?.is_none() {
+    let reader = OptionReader::new::<LlmOptions>(args, 2)?;
+    let options = LlmOptions::of(cx, &reader)?;
+    let mut asking = asking(cx, args, &reader, &options, "llm_stream")?;
+    if options.model.stream.is_none() {
         asking.request.stream = true;
     }
     let pieces = Pieces::default();
     let coming = pieces.clone();
-    let returned = AnswerType::of(cx, &OptionReader::llm(args, 2)?, "returns")?;
+    let returned = options.returns.map(|ty| AnswerType::of(cx, ty));
     let request = async move { asking.ask(&|delta| coming.take_in(delta)).await.map(drop) };
     if let Some(ty) = returned {
         return Ok(ValueStream::value(pieces, ty, request));
@@ -94,24 +97,30 @@ fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
 }
 
 /// Reads what the call wants to know, and from whom.
-fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, Box<Raise>> {
+fn asking(
+    cx: &Cx<'_>,
+    args: &[Value],
+    reader: &OptionReader<'_>,
+    options: &LlmOptions,
+    caller: &'static str,
+) -> Result<Asking, Box<Raise>> {
     let world = here::world(cx)?;
     let prompt: Arc<str> = Arc::from(args::str(args, 0)?.as_str());
-    let options = OptionReader::llm(args, 2)?;
-    let mut request = options.request(args::opt_str(args, 1)?.map(Str::as_str))?;
-    let reminders = options.reminders(&world)?;
+    let mut request = options.request(reader, args::opt_str(args, 1)?.map(Str::as_str))?;
+    let model = &options.model;
+    let reminders = reminder_options(model.reminders.as_ref().unwrap_or(&Data::Nil), &world, 2)?;
     let mut scope = here::scope(cx, &world);
-    let budget = options.budget()?;
-    options.check_price(&world, budget, scope.budget.as_ref(), &request)?;
+    let budget = model.budget.as_ref().map(BudgetOptions::limits);
+    reader.check_price(&world, budget, scope.budget.as_ref(), &request)?;
     if let Some(limits) = budget {
         scope.budget = Some(Budget::new(BudgetOwner::Call, limits, scope.budget.take(), Ledger::default()));
     }
-    let given = options.transcript(&world, &scope)?;
+    let given = reader.transcript(options.transcript.as_ref(), &world, &scope)?;
     let detached = |id: &Arc<str>| world.agents.sessions.detached(id, scope.clock.now_ms());
-    let session = match (&given, options.text("session_id")?) {
+    let session = match (&given, &model.session_id) {
         (Some(given), _) => detached(given.id()),
         (None, Some(id)) => {
-            let found = if id.as_ref() == CURRENT { current(cx, &world) } else { find_session(&id, &world, caller) };
+            let found = if id.as_ref() == CURRENT { current(cx, &world) } else { find_session(id, &world, caller) };
             found.map_err(|raise| raise.about(2, "invalid `session_id`"))?
         }
         (None, None) => detached(&Arc::from(caller)),
@@ -121,11 +130,14 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
         session.with(|state| state.transcript = given);
     }
     let mut tools = Vec::new();
-    tools_from(cx, &options.value("tools"), &mut tools).map_err(|raise| raise.about(2, "invalid `tools`"))?;
+    tools_from(cx, model.tools.as_ref().unwrap_or(&Value::Nil), &mut tools)
+        .map_err(|raise| raise.about(2, "invalid `tools`"))?;
     request.tools = Arc::new(tools.iter().map(|t| t.spec().clone()).collect());
-    let messages = options.value("messages");
-    let is_whole = messages.is_nil();
-    request.messages = if is_whole { session.transcript().messages().clone() } else { read_messages(&messages)? };
+    let is_whole = model.messages.is_none();
+    request.messages = match &model.messages {
+        None => session.transcript().messages().clone(),
+        Some(messages) => read_messages(messages)?,
+    };
     // A loop may be at work in the session: vendors refuse a call without its result.
     close_open_calls(&mut request.messages);
     if !prompt.is_empty() {
@@ -137,7 +149,7 @@ fn asking(cx: &Cx<'_>, args: &[Value], caller: &'static str) -> Result<Asking, B
     }
     let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
     // A route that cannot be chosen fails when it is asked.
-    let text_tools = options.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools))?;
+    let text_tools = model.wants_text_tools(route.map_or(true, |route| route.capabilities.native_tools));
     Ok(Asking { world, session, scope, request, reminders, text_tools, keeps, is_whole })
 }
 
@@ -235,10 +247,9 @@ impl Asking {
     }
 }
 
-fn read_messages(value: &Value) -> Result<Messages, Box<Raise>> {
+fn read_messages(messages: &[Value]) -> Result<Messages, Box<Raise>> {
     let wrong = |why: String| Raise::error(lang::check::CheckCode::Type, why).about(2, "invalid `messages`");
-    let list = value.as_list().ok_or_else(|| wrong("`messages` must be a list".to_owned()))?;
-    list.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
+    messages.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
 }
 
 /// Reports, once a run each, that the mock answers for lack of a provider, and that a key goes to another server than the

@@ -42,7 +42,7 @@ lang::builtins! { "mcp" =>
     waits "prompt(server: string | McpServer, name: string, arguments: dict = nil) -> {description: any, text: string, messages: list<any>, ...}" prompt;
     /// Sends a reminder to the client's agent, in a tool that `harn serve mcp` serves; else it is printed. The keys are those of
     /// a reminder, and `mode`.
-    waits "remind(reminder: dict) -> nil" [lint = lint::mcp_reminder] remind;
+    waits "remind(reminder: BridgeInjection) -> nil" [lint = lint::mcp_reminder] remind;
     /// Ends the connection to a server. The next use starts or contacts it again.
     waits "close(server: string | McpServer)" close;
 }

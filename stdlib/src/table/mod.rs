@@ -42,7 +42,7 @@ pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
 pub(crate) use tool::tools_from;
 
-use lang::builtins::{Builtin, Index, Registry};
+use lang::builtins::{Builtin, Index, OptionTable, Registry};
 
 /// The tables of this crate.
 static OWN: &[&[Builtin]] = &[
@@ -90,6 +90,8 @@ static OWN: &[&[Builtin]] = &[
 
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];
 
+static OPTIONS: &[&[&OptionTable]] = &[lang::builtins::OPTIONS, crate::options::OPTIONS];
+
 /// The standard modules. What they offer is global; naming them in an import says where it belongs.
 static MODULES: &[&str] =
     &["std/builtins", "std/agent/fact", "std/agent/state", "std/agent/tools", "std/agent/workers", "std/testing"];
@@ -102,8 +104,8 @@ static INDEX: Index = Index::new();
 pub const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)
-        .with_shapes(crate::options::SHAPES)
-        .with_handed_over(crate::options::HANDED_OVER)
+        .with_options(OPTIONS)
+        .with_results(crate::results::RESULTS)
         .with_payloads(crate::options::PAYLOADS)
         .with_modules(MODULES)
         .with_types(&["transcript"])
@@ -119,13 +121,6 @@ pub fn builtins() -> impl Iterator<Item = &'static Builtin> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-
-    #[test]
-    fn every_named_type_of_signatures_parses() {
-        for (name, text) in crate::options::SHAPES.iter().chain(crate::options::HANDED_OVER) {
-            assert!(lang::check::signature(&format!("shape() -> {text}")).is_some(), "{name}: {text}");
-        }
-    }
 
     #[test]
     fn every_signature_parses_and_every_name_is_there_once() {

@@ -5,7 +5,7 @@ use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::{bring_packs, label_of, read_reminders};
+use crate::options::{REMINDER_PROVIDER, bring_packs, label_of, read_reminders};
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
@@ -21,11 +21,11 @@ use std::rc::Rc;
 lang::builtins! { "" =>
     /// Registers a reminder provider; the same id again replaces it in its place. `config` lists the keys of its configuration, with
     /// their defaults.
-    plain "register_reminder_provider(provider: {id: string, subscribes_to: list<string>, evaluate: fn(ProviderContext) -> any, config?: dict}) -> nil" [lint = lint::provider] register_reminder_provider;
+    plain "register_reminder_provider(provider: ReminderProvider) -> nil" [lint = lint::provider] register_reminder_provider;
     /// Forgets the custom providers.
     plain "clear_reminder_providers() -> nil" clear_reminder_providers;
     /// Lets the providers look at an event: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
-    waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: {reminders?: any} = nil) -> RemindersFired" agent_reminder_providers_fire;
+    waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: FireOptions = nil) -> RemindersFired" agent_reminder_providers_fire;
 }
 
 /// An event that providers may subscribe to; `i` is the argument that names it.
@@ -41,9 +41,6 @@ pub(crate) fn event_of(name: &str, i: usize) -> Result<EventKind, Box<Raise>> {
     })
 }
 
-/// The keys of a provider.
-const KEYS: [&str; 4] = ["id", "subscribes_to", "evaluate", "config"];
-
 fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let dict = args::dict(args, 0)?;
@@ -51,9 +48,9 @@ fn register_reminder_provider(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Val
         Raise::error(lang::check::CheckCode::Type, format!("`{key}` must be {expected}"))
             .about(0, format!("invalid `{key}`"))
     };
-    if let Some((key, _)) = dict.iter().find(|(k, _)| !KEYS.contains(&k.as_str())) {
+    if let Some((key, _)) = dict.iter().find(|(k, _)| !REMINDER_PROVIDER.has(k)) {
         let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`")).about(0, "");
-        return Err(match nearest(key, KEYS) {
+        return Err(match nearest(key, REMINDER_PROVIDER.keys()) {
             Some(near) => raise.help(format!("did you mean `{near}`?")),
             None => raise,
         });

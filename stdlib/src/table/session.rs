@@ -5,6 +5,7 @@ use crate::fault::{of_policy, of_reminder, of_session};
 use crate::here;
 use crate::lint;
 use crate::options::label_of;
+use crate::options::{OptionSet, SessionOptions};
 use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
@@ -17,7 +18,7 @@ use runtime::session::ReminderProducer;
 
 lang::builtins! { "" =>
     /// Opens a session, or the one that has this id already; its id.
-    plain "agent_session_open(id: string? = nil, options: {workspace_anchor?: any} = nil) -> string" open;
+    plain "agent_session_open(id: string? = nil, options: SessionOptions = nil) -> string" open;
     /// Whether there is a session of this id.
     plain "agent_session_exists(id: string) -> bool" exists;
     /// The session at hand inside a hook, tool or provider; elsewhere the one that a script is served in, else nil.
@@ -43,9 +44,9 @@ lang::builtins! { "" =>
     /// Appends a message to a session.
     plain "agent_session_inject(id: any, message: any) -> nil" [lint = lint::inject_event] inject;
     /// Adds a pending reminder to a session: `{reminder_id, deduped_count}`. Pending ones with the same key go.
-    plain "agent_session_inject_reminder(id: any, spec: dict) -> ReminderAdded" [lint = lint::inject_reminder] inject_reminder;
+    plain "agent_session_inject_reminder(id: any, spec: ReminderSpec) -> ReminderAdded" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders of a session that fit all given selectors: `{removed_count}`.
-    plain "agent_session_clear_reminders(id: any, selector: dict) -> RemindersRemoved" [lint = lint::clear_reminders] clear_reminders;
+    plain "agent_session_clear_reminders(id: any, selector: ReminderSelector) -> RemindersRemoved" [lint = lint::clear_reminders] clear_reminders;
     /// Says where a session works.
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
     /// Charges the finite reminders of `turn` and earlier turns: `{expired_count,
@@ -61,9 +62,9 @@ fn open(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
             .about(0, "blank")
             .help("omit it to get a generated id"));
     }
+    let anchor = SessionOptions::read(cx, args, 1)?.workspace_anchor;
     let session = world.agents.sessions.open(id.map(Str::as_str), world.clock.now_ms());
-    if let Some(anchor) = args::opt_dict(args, 1)?.and_then(|d| d.get_str("workspace_anchor")) {
-        let anchor = to_data(anchor)?;
+    if let Some(anchor) = anchor {
         world.agents.sessions.set_workspace_anchor(session.id(), &anchor).map_err(|e| of_session(&e).about(1, ""))?;
     }
     Ok(Value::str(session.id()))

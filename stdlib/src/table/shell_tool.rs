@@ -5,7 +5,7 @@ use crate::Capability;
 use crate::clock::RunClock;
 use crate::confinement::Reach;
 use crate::here;
-use crate::options::OptionReader;
+use crate::options::{OptionSet, ShellToolOptions};
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
@@ -17,6 +17,7 @@ use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 mod git;
 mod line;
@@ -29,26 +30,20 @@ lang::builtins! { "" =>
     plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process.right()]] shell_tool;
 }
 
-/// The default timeout of a command, in milliseconds.
-const TIMEOUT_MS: u64 = 120_000;
-/// The default limit of its output, in bytes; for standard output and standard error each.
-const MOST_OUTPUT: usize = 64 << 10;
-
 fn shell_tool(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let options = OptionReader::shell_tool(args, 0)?;
+    let options = ShellToolOptions::read(cx, args, 0)?;
     let (rules, reach) = rules(&options, &*here::world(cx)?)?;
     let limits = Limits {
-        timeout_ms: options.count("timeout_ms")?.unwrap_or(TIMEOUT_MS),
-        most: options.count("max_output")?.unwrap_or(MOST_OUTPUT),
-        env: options.texts("env")?.iter().map(ToString::to_string).collect(),
+        timeout_ms: options.timeout_ms,
+        most: options.max_output,
+        env: options.env.iter().map(ToString::to_string).collect(),
     };
-    let name = options.text("name")?.unwrap_or_else(|| "shell".into());
-    let spec = spec(&name, &rules);
+    let spec = spec(&options.name, &rules);
     Ok(native_tool(Rc::new(ShellTool { spec, rules, reach, limits, clock: here::world(cx)?.clock.clone() })))
 }
 
-fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
-    let wrong = |code, why: String, key: &str| Raise::error(code, why).about(options.arg(), format!("invalid `{key}`"));
+fn rules(options: &ShellToolOptions, world: &World) -> Result<(Rules, Reach), Box<Raise>> {
+    let wrong = |code, why: String, key: &str| Raise::error(code, why).about(0, format!("invalid `{key}`"));
     let folder = |path: &str, key: &str| {
         // The empty path is not a folder; it must not mean the base of relative paths.
         let place = if path.is_empty() { PathBuf::new() } else { world.path(path) };
@@ -59,13 +54,15 @@ fn rules(options: &OptionReader<'_>, world: &World) -> Result<(Rules, Reach), Bo
                 wrong(RunCode::Outside, format!("the {what} `{path}` cannot be used: {e}"), key)
             })
     };
-    let root = folder(&options.text("root")?.unwrap_or_default(), "root")?;
-    let folders =
-        |key: &str| options.texts(key)?.iter().map(|path| folder(path, key)).collect::<Result<Vec<_>, Box<Raise>>>();
-    let reach = Reach { readable: folders("readable")?, writable: folders("writable")? };
+    let root = folder(&options.root, "root")?;
+    let folders = |paths: &[Arc<str>], key: &str| {
+        paths.iter().map(|path| folder(path, key)).collect::<Result<Vec<_>, Box<Raise>>>()
+    };
+    let reach =
+        Reach { readable: folders(&options.readable, "readable")?, writable: folders(&options.writable, "writable")? };
     let mut allow = Vec::new();
-    for entry in options.texts("allow")? {
-        let words = shell_words::split(&entry).ok().filter(|words| !words.is_empty());
+    for entry in &options.allow {
+        let words = shell_words::split(entry).ok().filter(|words| !words.is_empty());
         let words = words
             .ok_or_else(|| wrong(RunCode::Value, format!("`{entry}` is not a command that can be allowed"), "allow"))?;
         allow.push(words);

@@ -4,10 +4,11 @@
 use crate::convert::to_data;
 use crate::here;
 use crate::hosting::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
+use crate::options::{ArtifactOptions, FILE_PART, MESSAGE_PART, OptionSet, PARTIAL_RESULT, PLAN_ENTRY};
 use crate::table::input;
 use crate::world::World;
 use a2a::base64;
-use lang::builtins::args;
+use lang::builtins::{OptionTable, args};
 use lang::check::CheckCode;
 use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::nearest;
@@ -69,32 +70,25 @@ fn plan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     args::dict(args, 0)?;
-    let given = to_data(&args[0]).map_err(|raise| raise.about(0, ""))?;
-    known_keys(&given, &["name", "parts", "id", "description", "append", "last_chunk", "metadata"], "")?;
-    let name = required(&given, "name", "")?;
-    let parts = match given.get("parts") {
+    let given = ArtifactOptions::read(cx, args, 0)?;
+    let parts = given.parts.as_ref().map_or(Ok(Data::Nil), to_data).map_err(|raise| raise.about(0, ""))?;
+    let parts = match &parts {
         Data::Nil => return Err(missing("parts")),
         Data::List(parts) => parts.iter().enumerate(),
         other => return Err(wrong("parts", "a list", other)),
     };
     let parts = parts.map(|(i, data)| part(data, &format!("parts[{i}]"))).collect::<Result<_, _>>()?;
-    let optional = |key: &str| if given.get(key).is_nil() { Ok(None) } else { required(&given, key, "").map(Some) };
-    let (append, last_chunk) = (flag(&given, "append")?, flag(&given, "last_chunk")?);
-    let metadata = match given.get("metadata") {
-        metadata @ (Data::Nil | Data::Dict(_)) => metadata.clone(),
-        other => return Err(wrong("metadata", "a dict", other)),
-    };
     say(
         cx,
         TaskUpdate::Artifact(TaskArtifact {
-            name,
+            name: given.name,
             parts,
-            id: optional("id")?,
-            description: optional("description")?,
-            append: append == Some(true),
+            id: given.id,
+            description: given.description,
+            append: given.append == Some(true),
             // What is not said to come in pieces is whole.
-            last_chunk: last_chunk.unwrap_or(append.is_none()),
-            metadata,
+            last_chunk: given.last_chunk.unwrap_or(given.append.is_none()),
+            metadata: given.metadata.unwrap_or_default(),
         }),
     )
 }
@@ -108,7 +102,7 @@ fn partial(given: &Data) -> Result<Data, Box<Raise>> {
     if given.as_dict().is_none() {
         return Err(misfit(wrong("partial", "a dict", given)));
     }
-    known_keys(given, &["completed_portion", "data", "can_resume", "resume_token"], "").map_err(misfit)?;
+    known_keys(given, &PARTIAL_RESULT, "").map_err(misfit)?;
     match given.get("completed_portion") {
         Data::Nil => {}
         portion => match portion.as_float() {
@@ -237,7 +231,7 @@ fn entry(value: &Value, at: &str) -> Result<PlanEntry, Box<Raise>> {
     if given.as_dict().is_none() {
         return Err(wrong(at, "a string or a dict with `content`", &given));
     }
-    known_keys(&given, &["content", "priority", "status"], at)?;
+    known_keys(&given, &PLAN_ENTRY, at)?;
     Ok(PlanEntry {
         content: required(&given, "content", at)?,
         priority: word(&given, "priority", at)?.unwrap_or(Priority::Medium),
@@ -251,7 +245,7 @@ pub(super) fn part(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     }
     const EXPECTED: &str = "a string or a dict with one of `text`, `data` and `file`";
     let Some(given) = data.as_dict() else { return Err(wrong(at, EXPECTED, data)) };
-    known_keys(data, &["text", "data", "file"], at)?;
+    known_keys(data, &MESSAGE_PART, at)?;
     match given.keys().next().map(AsRef::as_ref) {
         Some(_) if given.len() > 1 => {
             Err(at_fault(CheckCode::Type, format!("`{at}` must be {EXPECTED}, but it has several")))
@@ -267,7 +261,7 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     if data.as_dict().is_none() {
         return Err(wrong(at, "a dict", data));
     }
-    known_keys(data, &["name", "mime_type", "bytes", "uri"], at)?;
+    known_keys(data, &FILE_PART, at)?;
     let optional = |key: &str| if data.get(key).is_nil() { Ok(None) } else { required(data, key, at).map(Some) };
     let (bytes, uri) = (optional("bytes")?, optional("uri")?);
     let plain = |bytes| {
@@ -286,13 +280,13 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
     Ok(Part::File { name: optional("name")?, mime_type: optional("mime_type")?, bytes, uri })
 }
 
-fn known_keys(data: &Data, known: &[&'static str], at: &str) -> Result<(), Box<Raise>> {
+fn known_keys(data: &Data, known: &OptionTable, at: &str) -> Result<(), Box<Raise>> {
     let mut keys = data.as_dict().into_iter().flat_map(runtime::data::Entries::keys);
-    let Some(key) = keys.find(|key| !known.contains(&key.as_ref())) else { return Ok(()) };
+    let Some(key) = keys.find(|key| !known.has(key)) else { return Ok(()) };
     let raise = at_fault(CheckCode::Key, format!("unknown field `{}`", within(at, key)));
-    Err(match nearest(key, known.iter().copied()) {
+    Err(match nearest(key, known.keys()) {
         Some(near) => raise.help(format!("did you mean `{near}`?")),
-        None => raise.help(format!("the fields are {}", known.join(", "))),
+        None => raise.help(format!("the fields are {}", known.keys().collect::<Vec<_>>().join(", "))),
     })
 }
 

@@ -19,7 +19,7 @@ lang::builtins! { "" =>
     /// An empty registry of tools.
     plain "tool_registry() -> dict" tool_registry;
     /// The registry with one more tool. `handler` gets the arguments as a dict; `parameters` is a JSON Schema, or a dict of names and types: `{path: "string", line: "int?"}`.
-    plain "tool_define(registry: dict, name: string, description: string, definition: {handler: fn(any) -> any, parameters?: any, returns?: any, annotations?: ToolAnnotations}) -> dict" [lint = lint::tool_define] tool_define;
+    plain "tool_define(registry: dict, name: string, description: string, definition: ToolDefinition) -> dict" [lint = lint::tool_define] tool_define;
     /// The tool of that name, else nil.
     plain "tool_find(registry: dict, name: string) -> any" tool_find;
     /// The tools of a registry, by name.

@@ -14,9 +14,9 @@ use runtime::reminder::{ReminderSource, ReminderSpec};
 
 lang::builtins! { "transcript" =>
     /// Adds a pending reminder: `{transcript, reminder_id, deduped_count}`. Pending ones with the same key go.
-    plain "inject_reminder(transcript: any, spec: dict) -> ReminderAddedTo" [lint = lint::inject_reminder] inject_reminder;
+    plain "inject_reminder(transcript: any, spec: ReminderSpec) -> ReminderAddedTo" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders that fit all given selectors: `{transcript, removed_count}`.
-    plain "clear_reminders(transcript: any, selector: dict) -> RemindersRemovedFrom" [lint = lint::clear_reminders] clear_reminders;
+    plain "clear_reminders(transcript: any, selector: ReminderSelector) -> RemindersRemovedFrom" [lint = lint::clear_reminders] clear_reminders;
     /// The pending reminders, oldest first.
     plain "reminders(transcript: any) -> list<Reminder>" reminders;
 }

@@ -5,7 +5,7 @@ use crate::convert::to_data;
 use crate::fault::{AgentCode, of_snapshot, of_worker, to_raise};
 use crate::here;
 use crate::lint;
-use crate::options::OptionReader;
+use crate::options::{LifecycleToolOptions, OptionReader, OptionSet, SubAgentOptions, SuspendOptions, WorkerSpec};
 use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
@@ -17,7 +17,8 @@ use crate::workers::{
 };
 use crate::world::World;
 use lang::builtins::args;
-use lang::value::{Dict, Str, Value};
+use lang::diagnostic::code::CodeRef;
+use lang::value::{Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use runtime::cancel::Cancel;
 use runtime::seam::{Scope, Tool};
@@ -44,20 +45,20 @@ lang::builtins! { "" =>
     /// Returns the handles of the workers that are not closed, in the order in which they began.
     plain "list_agents() -> list<Worker>" list_agents;
     /// Suspends a worker at the border of its next iteration and waits for that.
-    waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: {snapshot_path?: string} = nil) -> Worker" suspend_agent;
+    waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: SuspendOptions = nil) -> Worker" suspend_agent;
     /// Lets a suspended worker go on, with something to read; with `continue_transcript: false` it begins anew with its task.
     /// One that another process has left is resumed from its snapshot's path, with its tools and functions as `options`.
     waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> Worker" [caps = &[Capability::Llm.right()]] resume_agent;
     /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
     /// `subagents` (handles or ids), else all that work for its session.
-    plain "agent_lifecycle_tools(registry: dict, options: {subagents?: any} = nil) -> dict" agent_lifecycle_tools;
+    plain "agent_lifecycle_tools(registry: dict, options: LifecycleToolOptions = nil) -> dict" agent_lifecycle_tools;
 }
 
 fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = OptionReader::sub_agent(args, 1)?;
-    let background = options.flag("background")? == Some(true);
-    let made = make(cx, &world, &options, task_of(&args[0]), WorkerMode::SubAgent)?;
+    let reader = OptionReader::new::<SubAgentOptions>(args, 1)?;
+    let SubAgentOptions { delegation, background } = SubAgentOptions::of(cx, &reader)?;
+    let made = make(cx, &world, &reader, &delegation, task_of(&args[0]), WorkerMode::SubAgent)?;
     if background {
         return Ok(spawned(&WorkerContext::of(cx, &world), made));
     }
@@ -77,13 +78,13 @@ fn sub_agent_run(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
 
 fn spawn_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    let options = OptionReader::worker(args, 0)?;
-    let task = options.value("task");
-    if task.is_nil() {
+    let reader = OptionReader::new::<WorkerSpec>(args, 0)?;
+    let WorkerSpec { delegation, task } = WorkerSpec::of(cx, &reader)?;
+    let Some(task) = task else {
         let raise = Raise::error(lang::check::CheckCode::Key, "a worker needs a `task`");
         return Err(raise.about(0, "`task` is missing"));
-    }
-    let made = make(cx, &world, &options, task_of(&task), WorkerMode::Agent)?;
+    };
+    let made = make(cx, &world, &reader, &delegation, task_of(&task), WorkerMode::Agent)?;
     Ok(spawned(&WorkerContext::of(cx, &world), made))
 }
 
@@ -197,25 +198,17 @@ fn suspend_agent(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
 
 /// Returns the path of the snapshot, from the options.
 fn snapshot_path(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<Option<Arc<str>>, Box<Raise>> {
-    let mut path = None;
-    for (key, value) in args::opt_dict(args, i)?.into_iter().flat_map(Dict::iter) {
-        if key.as_str() != "snapshot_path" {
-            let raise = Raise::error(lang::check::CheckCode::Key, format!("unknown option `{key}`"));
-            return Err(raise.about(i, format!("has `{key}`")).help("the only option is `snapshot_path`"));
-        }
-        let text = value.as_str().filter(|path| !path.trim().is_empty());
-        let text = text.ok_or_else(|| {
-            Raise::error(lang::check::CheckCode::Type, "`snapshot_path` must be a path")
-                .about(i, "invalid `snapshot_path`")
-        })?;
-        if cx.isolate.is_denied(Capability::FsWrite) {
-            let message = "snapshots need the capability `fs.write`, which this run does not have";
-            return Err(Raise::error(RunCode::Denied, message).about(i, "invalid `snapshot_path`"));
-        }
-        cx.check_copy(text.len().saturating_mul(3))?;
-        path = Some(here::world(cx)?.path_text(text));
+    let Some(path) = SuspendOptions::read(cx, args, i)?.snapshot_path else { return Ok(None) };
+    let wrong = |code: CodeRef, message: &str| Raise::error(code, message).about(i, "invalid `snapshot_path`");
+    if path.trim().is_empty() {
+        return Err(wrong(RunCode::Value.into(), "`snapshot_path` is blank"));
     }
-    Ok(path)
+    if cx.isolate.is_denied(Capability::FsWrite) {
+        let message = "snapshots need the capability `fs.write`, which this run does not have";
+        return Err(wrong(RunCode::Denied.into(), message));
+    }
+    cx.check_copy(path.len().saturating_mul(3))?;
+    Ok(Some(here::world(cx)?.path_text(&path)))
 }
 
 fn check_state(worker: &Worker, wanted: WorkerStatus, what: &'static str) -> Result<(), Box<Raise>> {
@@ -309,14 +302,13 @@ async fn resumed(crew: WorkerContext, worker: Rc<Worker>, scope: Scope, how: Res
 fn agent_lifecycle_tools(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let mut tools = tools_of(args, 0)?;
-    let given = args::opt_dict(args, 1)?.and_then(|d| d.get_str("subagents")).filter(|value| !value.is_nil());
-    let subagents = match given {
+    let subagents = match LifecycleToolOptions::read(cx, args, 1)?.subagents {
         None | Some(Value::Bool(true)) => None,
         Some(Value::List(l)) => {
             let each = l.items.iter().map(|value| worker_of(args, 1, value, &world).map(|worker| worker.id.clone()));
             Some(each.collect::<Result<Vec<Arc<str>>, _>>()?.into())
         }
-        Some(one) => Some([worker_of(args, 1, one, &world)?.id.clone()].into()),
+        Some(one) => Some([worker_of(args, 1, &one, &world)?.id.clone()].into()),
     };
     let (isolate, context) = (Rc::downgrade(cx.isolate), cx.context.clone());
     let reach = ReachableWorkers { isolate, context, world: Rc::downgrade(&world), subagents };

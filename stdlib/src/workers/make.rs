@@ -5,7 +5,7 @@ use crate::convert::to_data;
 use crate::fault::{of_policy, of_reminder, of_session, of_worker};
 use crate::here;
 use crate::loops::{prepare, put_messages};
-use crate::options::{OptionReader, label_of};
+use crate::options::{DelegationOptions, OptionReader, label_of};
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
@@ -42,26 +42,28 @@ pub(crate) struct Making {
 pub(crate) fn make(
     cx: &Cx<'_>,
     world: &Rc<World>,
-    options: &OptionReader<'_>,
+    reader: &OptionReader<'_>,
+    options: &DelegationOptions,
     task: String,
     mode: WorkerMode,
 ) -> Result<Making, Box<Raise>> {
-    let system = options.text("system")?;
-    let given_name = options.text("name")?;
-    let parent = parent(cx, world, options)?;
-    let handed = handed(world, options, parent.as_ref(), &here::scope(cx, world))?;
-    let mut prepared = prepare(cx, world, options, task, system.as_deref())?;
+    let DelegationOptions { worker: behaviour, parent_session_id, reminder_propagation } = options;
+    let given_name = behaviour.name.clone();
+    let (shared, arg) = (&behaviour.shared, reader.arg());
+    let parent = parent(cx, world, parent_session_id.as_deref(), arg)?;
+    let handed = handed(world, reminder_propagation.as_ref(), arg, parent.as_ref(), &here::scope(cx, world))?;
+    let mut prepared = prepare(cx, world, reader, shared, task, behaviour.system.as_deref())?;
     let now_ms = world.clock.now_ms();
-    let wanted = options.text("session_id")?;
+    let wanted = shared.model.session_id.clone();
     if let (Some(id), Some(parent)) = (&wanted, &parent)
         && world.agents.sessions.is_at_or_above(id, parent)
     {
         let error = of_worker(&WorkerError::OwnParent(id.clone()));
-        return Err(error.about(options.arg(), "invalid `session_id`"));
+        return Err(error.about(arg, "invalid `session_id`"));
     }
     if let Some(id) = wanted.as_ref().filter(|id| is_busy(world, id)) {
         let error = of_worker(&WorkerError::Busy(id.clone()));
-        return Err(error.about(options.arg(), "invalid `session_id`"));
+        return Err(error.about(arg, "invalid `session_id`"));
     }
     let (session, id) = world.agents.sessions.open_child(parent.as_ref(), wanted.as_deref(), now_ms);
     let scope = here::own_scope(cx, world);
@@ -70,12 +72,12 @@ pub(crate) fn make(
     let agent_id = given_name.clone();
     let caller = Caller { path, task_id: None, agent_id, is_worker: true, ..scope.caller.clone() };
     let scope = Scope { caller, notes: Rc::default(), ..scope };
-    put_messages(world, &session, options, &scope)?;
+    put_messages(world, &session, shared, arg, &scope)?;
     let name = given_name.unwrap_or_else(|| name_of(&prepared.options.task));
-    if options.value("persona").is_nil() {
+    if shared.persona.is_none() {
         prepared.options.persona = name.clone();
     }
-    let recipe = recipe(cx, options);
+    let recipe = recipe(cx, reader);
     let storage = SnapshotStorage::new(world.pool());
     let made = WorkerIdentity { id, name, mode, handed, recipe, storage };
     let worker = Worker::new(made, session, prepared.parts, prepared.options);
@@ -112,40 +114,39 @@ fn recipe(cx: &Cx<'_>, options: &OptionReader<'_>) -> Recipe {
 }
 
 /// Returns the session that a worker works for: the one named, else the current one.
-fn parent(cx: &Cx<'_>, world: &World, options: &OptionReader<'_>) -> Result<Option<Rc<Session>>, Box<Raise>> {
-    match options.text("parent_session_id")? {
+fn parent(cx: &Cx<'_>, world: &World, named: Option<&str>, arg: usize) -> Result<Option<Rc<Session>>, Box<Raise>> {
+    match named {
         None => Ok(here::session(cx)),
         Some(id) => {
-            let found = world.agents.sessions.get(&id).map(Some);
-            found.map_err(|e| of_session(&e).about(options.arg(), "invalid `parent_session_id`"))
+            let found = world.agents.sessions.get(id).map(Some);
+            found.map_err(|e| of_session(&e).about(arg, "invalid `parent_session_id`"))
         }
     }
 }
 
-/// Returns the reminders that it inherits: the caller's list, else those of the parent.
+/// Returns the reminders that it inherits: the list `given` in argument `arg`, else those of the parent.
 pub(crate) fn handed(
     world: &World,
-    options: &OptionReader<'_>,
+    given: Option<&Data>,
+    arg: usize,
     parent: Option<&Rc<Session>>,
     scope: &Scope,
 ) -> Result<Vec<Arc<Reminder>>, Box<Raise>> {
-    let given = options.value("reminder_propagation");
-    if given.is_nil() {
+    let Some(given) = given else {
         return Ok(parent.map_or_else(Vec::new, |parent| propagation::hand_over(parent)));
-    }
-    let data = options.data("reminder_propagation")?;
+    };
     let fresh = || world.random.ids.next_text(world.clock.now_ms());
-    let read = Reminder::list_from_handed(&data, parent.map(|parent| parent.id()), fresh);
+    let read = Reminder::list_from_handed(given, parent.map(|parent| parent.id()), fresh);
     let read = read.map_err(|error| {
         let error = error.under("reminder_propagation");
-        of_reminder(&error).about(options.arg(), label_of(&error))
+        of_reminder(&error).about(arg, label_of(&error))
     })?;
     let allowed = |reminder| {
         policy::check_made(reminder, &[PolicySource::Pipeline]).map_err(|refusal| {
             if let Some(parent) = parent {
                 parent.log_lifecycle(scope, [refusal.dropped()]);
             }
-            of_policy(&refusal).about(options.arg(), "invalid `reminder_propagation`")
+            of_policy(&refusal).about(arg, "invalid `reminder_propagation`")
         })
     };
     read.into_iter().map(allowed).collect()

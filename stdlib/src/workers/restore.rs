@@ -4,7 +4,7 @@ use crate::convert::to_value;
 use crate::fault::{of_session, of_snapshot};
 use crate::here;
 use crate::loops::{Prepared, prepare};
-use crate::options::OptionReader;
+use crate::options::{OptionReader, OptionSet, WorkerSpec};
 use crate::persist::pending_by_log;
 use crate::world::World;
 use lang::value::{Dict, Str, Value};
@@ -79,10 +79,11 @@ fn prepared(
     }
     let mut args = vec![Value::Nil; arg];
     args.push(Value::dict(all));
-    let options = OptionReader::worker(&args, arg)?;
-    let system = options.text("system")?;
-    let mut prepared = prepare(cx, world, &options, snapshot.task.to_string(), system.as_deref())?;
-    if options.value("persona").is_nil() {
+    let reader = OptionReader::new::<WorkerSpec>(&args, arg)?;
+    let options = WorkerSpec::of(cx, &reader)?.delegation.worker;
+    let task = snapshot.task.to_string();
+    let mut prepared = prepare(cx, world, &reader, &options.shared, task, options.system.as_deref())?;
+    if options.shared.persona.is_none() {
         prepared.options.persona = snapshot.name.clone();
     }
     Ok(prepared)

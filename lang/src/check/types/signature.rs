@@ -77,10 +77,11 @@ impl Signatures {
         if let Some(known) = self.shapes.borrow().get(name) {
             return Some(known.clone());
         }
-        let Some((name, text)) = self.registry.shape(name) else { return self.payload(name) };
+        let Some(table) = self.registry.table(name) else { return self.payload(name) };
+        let name = table.name;
         // A shape that mentions itself is unknown there.
         self.shapes.borrow_mut().insert(name, Type::Any);
-        let ty = self.of_text(text);
+        let ty = if table.linted { Type::dict(Type::Any) } else { self.of_text(&table.to_string()) };
         let ty = if self.registry.hands_over(name) { told(ty) } else { ty };
         let ty = match (ty, self.registry.methods_of(name)) {
             (Type::Shape(shape), methods @ Some(_)) => Type::Shape(Rc::new(Shape { methods, ..(*shape).clone() })),

@@ -2,7 +2,6 @@
 
 use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
 use crate::clock::RunClock;
-use crate::options::OptionReader;
 use crate::{from_rfc3339, rfc3339};
 use lang::value::{Value, article};
 use lang::vm::Raise;
@@ -25,22 +24,21 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     /// Reads the option of a call that begins now. A deadline that has passed already leaves the agent its grace to say so.
-    pub(super) fn read(reader: &OptionReader<'_>, clock: &RunClock) -> Result<Option<Deadline>, Box<Raise>> {
-        let given = reader.value("deadline");
-        let at_ms = match &given {
-            Value::Nil => return Ok(None),
+    pub(super) fn read(given: Option<&Value>, arg: usize, clock: &RunClock) -> Result<Option<Deadline>, Box<Raise>> {
+        let Some(given) = given else { return Ok(None) };
+        let at_ms = match given {
             Value::Int(ms) => u64::try_from(*ms).ok(),
             Value::Str(text) => from_rfc3339(text),
             _ => None,
         };
         let Some(at_ms) = at_ms else {
-            let found = match &given {
+            let found = match given {
                 Value::Str(text) => format!("{:?}", text.as_str()),
                 Value::Int(ms) => ms.to_string(),
                 other => article(other.type_name()),
             };
             let message = format!("`deadline` is not a time: {found}");
-            return Err(Raise::error(PeerCode::Unsendable, message).about(reader.arg(), "invalid `deadline`").help(
+            return Err(Raise::error(PeerCode::Unsendable, message).about(arg, "invalid `deadline`").help(
                 "write milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339: \
                     \"2030-01-01T12:00:00Z\"",
             ));

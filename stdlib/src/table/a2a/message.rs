@@ -6,7 +6,7 @@ use crate::convert::to_data;
 use crate::fault::of_reminder;
 use crate::here;
 use crate::hosting;
-use crate::options::{OptionReader, label_of};
+use crate::options::{PeerMessageOptions, label_of};
 use crate::table::task;
 use crate::world::World;
 use a2a::{Configuration, Content, Frame, Message, Part, Role, SendMessage};
@@ -26,32 +26,40 @@ pub(super) struct Sending {
     pub(super) deadline: Option<Deadline>,
 }
 
+/// The argument that has the options.
+const OPTIONS: usize = 2;
+
 /// Reads the message, which is the second argument, and the options that go with it.
-pub(super) fn sending(cx: &Cx<'_>, args: &[Value], reader: &OptionReader<'_>) -> Result<Sending, Box<Raise>> {
+pub(super) fn sending(
+    cx: &Cx<'_>,
+    args: &[Value],
+    options: &PeerMessageOptions,
+    reminders: Option<&Value>,
+    wait: bool,
+) -> Result<Sending, Box<Raise>> {
     let (parts, metadata) = message(&args[1], 1, "a message")?;
     let mut message = Message::new(Role::User, fresh("msg"), parts);
-    message.context_id = reader.text("context_id")?;
-    message.task_id = reader.text("task_id")?;
-    message.reference_task_ids = reader.texts("reference_task_ids")?;
-    message.extensions = reader.texts("extensions")?;
+    message.context_id = options.context_id.clone();
+    message.task_id = options.task_id.clone();
+    message.reference_task_ids = options.reference_task_ids.clone();
+    message.extensions = options.extensions.clone();
     let world = here::world(cx)?;
-    let mut more = merged(metadata, &own_metadata(reader)?);
-    let deadline = Deadline::read(reader, &world.clock)?;
-    if deadline.is_some() {
-        more = merged(more, &Data::dict([("deadline", reader.data("deadline")?)]));
+    let mut more = merged(metadata, &options.metadata);
+    let deadline = Deadline::read(options.deadline.as_ref(), OPTIONS, &world.clock)?;
+    if let Some(deadline) = &options.deadline {
+        more = merged(more, &Data::dict([("deadline", to_data(deadline)?)]));
     }
-    let mut reminders = specs(reader)?;
+    let mut reminders = specs(reminders, OPTIONS)?;
     let is_new = message.task_id.is_none();
-    if is_new && reader.flag("inherit")?.unwrap_or(true) {
+    if is_new && options.inherit {
         more = of_parent(more, &world);
         let session = here::session(cx).or_else(|| world.current_session());
         let handed = session.map(|session| propagation::hand_over(&session)).unwrap_or_default();
         reminders.splice(0..0, reminder::inherited(&handed));
     }
     message.metadata = reminder::attach(more, reminders);
-    let wait = if reader.has("wait") { reader.flag("wait")?.unwrap_or(true) } else { true };
-    let history_length = reader.count("history_length")?;
-    let configuration = Configuration { history_length, return_immediately: !wait, ..Configuration::default() };
+    let configuration =
+        Configuration { history_length: options.history_length, return_immediately: !wait, ..Configuration::default() };
     Ok(Sending { request: SendMessage { message, configuration, metadata: Data::Nil }, wait, deadline })
 }
 
@@ -191,33 +199,23 @@ fn of_said(part: hosting::Part) -> Part {
     }
 }
 
-/// The option `metadata`.
-pub(crate) fn own_metadata(reader: &OptionReader<'_>) -> Result<Data, Box<Raise>> {
-    let given = reader.value("metadata");
-    if !given.is_nil() && given.as_dict().is_none() {
-        let message = format!("`metadata` must be a dict, found {}", article(given.type_name()));
-        return Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `metadata`"));
-    }
-    reader.data("metadata")
-}
-
-/// The reminders that go with the message.
-pub(crate) fn specs(reader: &OptionReader<'_>) -> Result<Vec<Data>, Box<Raise>> {
-    let given = reader.value("reminders");
+/// Returns the reminders that go with the message, from an option of argument `arg`.
+pub(crate) fn specs(given: Option<&Value>, arg: usize) -> Result<Vec<Data>, Box<Raise>> {
+    let Some(given) = given else { return Ok(Vec::new()) };
     let Some(list) = given.as_list() else {
         return match given {
-            Value::Nil | Value::Bool(_) => Ok(Vec::new()),
+            Value::Bool(_) => Ok(Vec::new()),
             other => {
                 let message = format!("`reminders` must be a list of reminders, found {}", article(other.type_name()));
-                Err(Raise::error(lang::check::CheckCode::Type, message).about(reader.arg(), "invalid `reminders`"))
+                Err(Raise::error(lang::check::CheckCode::Type, message).about(arg, "invalid `reminders`"))
             }
         };
     };
     let read = |(i, spec): (usize, &Value)| {
-        let spec = to_data(spec).map_err(|raise| raise.about(reader.arg(), "invalid `reminders`"))?;
+        let spec = to_data(spec).map_err(|raise| raise.about(arg, "invalid `reminders`"))?;
         reminder::to_wire(&spec, &[]).map_err(|error| {
             let error = error.under(&format!("reminders.{i}"));
-            of_reminder(&error).about(reader.arg(), label_of(&error))
+            of_reminder(&error).about(arg, label_of(&error))
         })
     };
     list.iter().enumerate().map(read).collect()

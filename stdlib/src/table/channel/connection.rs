@@ -4,12 +4,11 @@ use crate::argument_size::{TooLarge, argument_size};
 use crate::channel::{ChannelReply, ChannelStream, ChannelValue, ScriptChannelCode, of_refusal};
 use crate::convert::{to_data, to_value};
 use crate::here;
-use crate::options::OptionReader;
+use crate::options::{ChannelActionOptions, ChannelEventsOptions, ChannelPageOptions, OptionSet};
 use lang::builtins::args;
 use lang::value::{Stopped, Value};
 use lang::vm::{Cx, Meter, Raise, Wait};
 use runtime::data::Data;
-use std::sync::Arc;
 use std::time::Duration;
 
 lang::builtins! { "<channel_connection>" =>
@@ -20,7 +19,7 @@ lang::builtins! { "<channel_connection>" =>
     /// with a snapshot, or after the `sequence` of an event. A connection that falls behind ends with `channel.disconnected`.
     waits "events(connection: ChannelConnection, options: ChannelEventsOptions = nil) -> stream" events;
     /// Returns a page of the sessions that the channel reaches: `{sessionId, title, updatedAt, open}`, and the cursor of the next page.
-    waits "sessions(connection: ChannelConnection, options: {cursor?: string} = nil) -> ChannelSessionPage" sessions;
+    waits "sessions(connection: ChannelConnection, options: ChannelPageOptions = nil) -> ChannelSessionPage" sessions;
     /// Closes the channel and ends its streams. A channel that the script no longer holds is closed too.
     plain "close(connection: ChannelConnection) -> nil" close;
 }
@@ -66,15 +65,15 @@ fn act(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Some(_) => to_data(&args[2])?,
         None => Data::Nil,
     };
-    let reader = OptionReader::peer(args, 3, "ChannelActionOptions")?;
+    let options = ChannelActionOptions::read(cx, args, 3)?;
     // An action that opens a session names none.
-    let session = match reader.text("session_id")? {
+    let session = match options.session_id {
         None if !matches!(kind.as_str(), "open" | "heartbeat") => Some(own.session_id.clone()),
         named => named,
     };
     let action = Data::dict_of_present([
         ("kind", Data::from(kind.as_str())),
-        ("actionId", reader.text("action_id")?.into()),
+        ("actionId", options.action_id.into()),
         ("sessionId", session.into()),
         ("params", parameters),
     ]);
@@ -83,18 +82,18 @@ fn act(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn events(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let own = channel_of(args)?;
-    let reader = OptionReader::peer(args, 1, "ChannelEventsOptions")?;
-    let session = reader.text("session_id")?.unwrap_or_else(|| own.session_id.clone());
-    let idle = reader.count("idle_ms")?.map(Duration::from_millis);
+    let options = ChannelEventsOptions::read(cx, args, 1)?;
+    let session = options.session_id.unwrap_or_else(|| own.session_id.clone());
+    let idle = options.idle_ms.map(Duration::from_millis);
     let channel = own.channel.clone();
-    let reply = channel.events(session, reader.count("after")?);
+    let reply = channel.events(session, options.after);
     wait(cx, reply, move |events, world| ChannelStream::value(events, world.clock.clone(), idle, channel))
 }
 
 fn sessions(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let channel = &channel_of(args)?.channel;
-    let cursor = args::opt_dict(args, 1)?.and_then(|options| options.get_str("cursor")).and_then(Value::as_str);
-    wait(cx, channel.sessions(cursor.map(Arc::from)), |page, _| to_value(&page))
+    let cursor = ChannelPageOptions::read(cx, args, 1)?.cursor;
+    wait(cx, channel.sessions(cursor), |page, _| to_value(&page))
 }
 
 fn close(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

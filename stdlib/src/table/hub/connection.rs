@@ -6,13 +6,16 @@ use crate::here;
 use crate::hub::bounds;
 use crate::hub::client::incomplete;
 use crate::hub::convert::{message_to_proto, milliseconds, task_of};
-use crate::hub::renewal::RENEW_FOR;
 use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, WAIT};
 use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue};
 use crate::lint;
-use crate::options::OptionReader;
+use crate::options::{
+    HubCardOptions, HubClaimOptions, HubDeadLetterOptions, HubEventsOptions, HubGetOptions, HubLeaseOptions,
+    HubListOptions, HubMessageOptions, HubPriority, HubPublishOptions, HubRegisterOptions, HubRequestOptions, HubSkill,
+    HubState, HubTasksOptions, HubWaitOptions, OptionSet,
+};
 use crate::rfc3339;
-use crate::table::a2a::message::{fresh, merged, message, own_metadata, specs};
+use crate::table::a2a::message::{fresh, merged, message, specs};
 use crate::world::World;
 use a2a::{Message, Role};
 use hub::proto::a2a::{AgentCapabilities, AgentCard, AgentSkill, Task, TaskState};
@@ -26,13 +29,13 @@ use hub::proto::worker::{
 };
 use lang::builtins::args;
 use lang::check::CheckCode;
-use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::data::Data;
 use runtime::workers::propagation;
 use sha2::{Digest as _, Sha256};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 lang::builtins! { "<hub>" =>
@@ -43,11 +46,11 @@ lang::builtins! { "<hub>" =>
     waits "unregister(hub: Hub) -> nil" unregister;
     /// Publishes a message and returns without waiting. It becomes a task for the agent `to`, for one worker of `queue`, or for
     /// every agent with one of the `tags`; with `task_id` it is added to that task, and with `task: false` it stays a message.
-    waits "publish(hub: Hub, message: string | list<any> | dict, options: HubPublishOptions = nil) -> HubReceipt" [lint = lint::hub_message] publish;
+    waits "publish(hub: Hub, message: string | list<string | MessagePart> | PeerMessage, options: HubPublishOptions = nil) -> HubReceipt" [lint = lint::hub_message] publish;
     /// Publishes a task like `publish`, waits until it is over or waits for input, and returns it.
-    waits "request(hub: Hub, message: string | list<any> | dict, options: HubRequestOptions = nil) -> A2aTask" [lint = lint::hub_message] request;
+    waits "request(hub: Hub, message: string | list<string | MessagePart> | PeerMessage, options: HubRequestOptions = nil) -> A2aTask" [lint = lint::hub_message] request;
     /// Waits until a task is over or waits for input, and returns it.
-    waits "wait(hub: Hub, task_id: string, options: {timeout_ms?: int} = nil) -> A2aTask" wait;
+    waits "wait(hub: Hub, task_id: string, options: HubWaitOptions = nil) -> A2aTask" wait;
     /// Waits for a task of a queue, or without one for a task that was sent to this agent, and leases it. Nil if none arrives
     /// within `wait_ms`; without it the wait has no limit.
     waits "claim(hub: Hub, queue: string = \"\", options: HubClaimOptions = nil) -> HubTask | nil" claim;
@@ -62,7 +65,7 @@ lang::builtins! { "<hub>" =>
     /// Yields everything that concerns this agent, and registrations of agents.
     waits "events(hub: Hub, options: HubEventsOptions = nil) -> stream" events;
     /// Returns a task as it is now.
-    waits "get(hub: Hub, task_id: string, options: {history_length?: int} = nil) -> A2aTask" get;
+    waits "get(hub: Hub, task_id: string, options: HubGetOptions = nil) -> A2aTask" get;
     /// Cancels a task and returns it.
     waits "cancel(hub: Hub, task_id: string, reason: string = \"\") -> A2aTask" cancel;
     /// Returns a page of tasks, the oldest first, and the token of the next page or nil.
@@ -77,8 +80,8 @@ lang::builtins! { "<hub>" =>
     waits "card(hub: Hub) -> HubCardView" card;
 }
 
-/// The default timeout of a task, in milliseconds.
-const TASK_TIMEOUT_MS: u64 = 600_000;
+/// The argument of `publish` and `request` that has the options.
+const OPTIONS: usize = 2;
 
 /// The number of agents that one request lists.
 const AGENTS: i32 = 500;
@@ -123,10 +126,9 @@ pub(super) use ask;
 
 fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (hub, whole) = (connection(cx, args)?, args[0].clone());
-    let card = OptionReader::peer(args, 1, "HubCard")?;
-    let reader = OptionReader::peer(args, 2, "HubRegisterOptions")?;
-    let text = |key: &str| card.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
-    let name = text("name")?;
+    let card = HubCardOptions::read(cx, args, 1)?;
+    let options = HubRegisterOptions::read(cx, args, 2)?;
+    let name = text(&card.name);
     if name.is_empty() {
         return Err(Raise::error(CheckCode::Key, "a card needs a `name`").about(1, "`name` is missing"));
     }
@@ -134,19 +136,18 @@ fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let message = format!("this connection acts as `{agent}`, so it cannot register `{name}`");
         return Err(Raise::error(HubClientCode::NoAgent, message).help("open another connection for each agent"));
     }
-    let skills = card.data("skills")?;
     let request = RegisterAgentRequest {
         agent_card: Some(AgentCard {
             name,
-            description: text("description")?,
-            url: text("url")?,
-            version: text("version")?,
+            description: text(&card.description),
+            url: text(&card.url),
+            version: text(&card.version),
             capabilities: Some(AgentCapabilities { streaming: true, ..AgentCapabilities::default() }),
-            skills: skills.as_list().unwrap_or_default().iter().map(skill).collect(),
+            skills: card.skills.iter().map(skill).collect(),
             ..AgentCard::default()
         }),
-        subscriptions: texts(&reader, "subscriptions")?,
-        health_check_url: reader.text("health_check_url")?.as_deref().unwrap_or_default().to_owned(),
+        subscriptions: texts(&options.subscriptions),
+        health_check_url: text(&options.health_check_url),
     };
     run(cx, |_| async move {
         let response = ask!(hub, hub.register_agent, request.clone())?;
@@ -155,24 +156,25 @@ fn register(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     })
 }
 
-fn skill(data: &Data) -> AgentSkill {
-    let text = |key: &str| data.get(key).as_str().unwrap_or_default().to_owned();
-    let texts = |key: &str| {
-        data.get(key).as_list().unwrap_or_default().iter().filter_map(Data::as_str).map(ToOwned::to_owned).collect()
-    };
-    let name = if text("name").is_empty() { text("id") } else { text("name") };
+fn skill(skill: &HubSkill) -> AgentSkill {
+    let name = skill.name.as_ref().filter(|name| !name.is_empty()).unwrap_or(&skill.id);
     AgentSkill {
-        id: text("id"),
-        name,
-        description: text("description"),
-        tags: texts("tags"),
-        examples: texts("examples"),
+        id: skill.id.to_string(),
+        name: name.to_string(),
+        description: text(&skill.description),
+        tags: texts(&skill.tags),
+        examples: texts(&skill.examples),
         ..AgentSkill::default()
     }
 }
 
-fn texts(reader: &OptionReader<'_>, key: &str) -> Result<Vec<String>, Box<Raise>> {
-    Ok(reader.texts(key)?.iter().map(ToString::to_string).collect())
+/// Returns a text as the wire has it: empty if it is not given.
+fn text(text: &Option<Arc<str>>) -> String {
+    text.as_deref().unwrap_or_default().to_owned()
+}
+
+fn texts(texts: &[Arc<str>]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
 }
 
 fn unregister(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
@@ -190,50 +192,49 @@ fn publication(
     cx: &Cx<'_>,
     args: &[Value],
     hub: &HubConnection,
-    reader: &OptionReader<'_>,
+    options: &HubMessageOptions,
+    is_task: bool,
 ) -> Result<PublishMessageRequest, Box<Raise>> {
     let world = here::world(cx)?;
     let (parts, metadata) = message(&args[1], 1, "a message")?;
-    let mut metadata = merged(metadata, &own_metadata(reader)?);
-    for key in ["queue", "parent_task_id", "max_attempts"] {
-        let value = reader.data(key)?;
-        if !value.is_nil() {
-            metadata = merged(metadata, &Data::dict([(key, value)]));
-        }
+    let mut metadata = merged(metadata, &options.metadata);
+    let own = Data::dict_of_present([
+        ("queue", options.queue.as_ref().into()),
+        ("parent_task_id", options.parent_task_id.as_ref().into()),
+        ("max_attempts", options.max_attempts.into()),
+        ("deadline", deadline(options.deadline.as_ref())?.into()),
+    ]);
+    if own.as_dict().is_some_and(|own| !own.is_empty()) {
+        metadata = merged(metadata, &own);
     }
-    if let Some(deadline) = deadline(reader)? {
-        metadata = merged(metadata, &Data::dict([("deadline", Data::from(deadline))]));
-    }
-    let mut reminders = specs(reader)?;
-    if !reader.has("task_id") && reader.flag("inherit")?.unwrap_or(true) {
+    let mut reminders = specs(options.reminders.as_ref(), OPTIONS)?;
+    if options.task_id.is_none() && options.inherit {
         let session = here::session(cx).or_else(|| world.current_session());
         let handed = session.map(|session| propagation::hand_over(&session)).unwrap_or_default();
         reminders.splice(0..0, reminder::inherited(&handed));
     }
     let agent = hub.acting()?;
-    let named = reader.text("message_id")?;
+    let named = &options.message_id;
     // A repeated message names the task of the first one, since the hub does not say what it was.
     let new = |kind: &str| named.as_deref().map_or_else(|| fresh(kind), |id| derived(kind, &agent, id));
     let id = named.as_deref().map_or_else(|| fresh("msg"), ToOwned::to_owned);
     let mut said = Message::new(Role::User, id, parts);
     said.metadata = reminder::attach(metadata, reminders);
-    said.context_id = Some(reader.text("context_id")?.unwrap_or_else(|| new("ctx").into()));
-    let is_task = !reader.has("task") || reader.flag("task")?.unwrap_or(true);
-    said.task_id = match reader.text("task_id")? {
+    said.context_id = Some(options.context_id.clone().unwrap_or_else(|| new("ctx").into()));
+    said.task_id = match &options.task_id {
         // The task has a context already.
         Some(known) => {
-            said.context_id = reader.text("context_id")?;
-            Some(known)
+            said.context_id = options.context_id.clone();
+            Some(known.clone())
         }
         None => is_task.then(|| new("task").into()),
     };
-    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
     let routing = AgentEventMetadata {
         from_agent_id: agent.clone(),
-        to_agent_id: text("to")?,
-        event_type: text("type")?,
-        subscriptions: texts(reader, "tags")?,
-        priority: priority(reader)? as i32,
+        to_agent_id: text(&options.to),
+        event_type: text(&options.r#type),
+        subscriptions: texts(&options.tags),
+        priority: priority(options.priority) as i32,
     };
     Ok(PublishMessageRequest { message: Some(message_to_proto(&said)), routing: Some(routing) })
 }
@@ -249,28 +250,24 @@ fn derived(kind: &str, agent: &str, message_id: &str) -> String {
     })
 }
 
-fn priority(reader: &OptionReader<'_>) -> Result<Priority, Box<Raise>> {
-    Ok(match reader.text("priority")?.as_deref() {
+fn priority(given: Option<HubPriority>) -> Priority {
+    match given {
         None => Priority::Unspecified,
-        Some("low") => Priority::Low,
-        Some("medium") => Priority::Medium,
-        Some("high") => Priority::High,
-        Some("critical") => Priority::Critical,
-        Some(other) => {
-            let message = format!("`priority` must be \"low\", \"medium\", \"high\" or \"critical\", found {other:?}");
-            return Err(Raise::error(CheckCode::Values, message).about(reader.arg(), "invalid `priority`"));
-        }
-    })
+        Some(HubPriority::Low) => Priority::Low,
+        Some(HubPriority::Medium) => Priority::Medium,
+        Some(HubPriority::High) => Priority::High,
+        Some(HubPriority::Critical) => Priority::Critical,
+    }
 }
 
 /// Reads the option `deadline` as RFC 3339.
-fn deadline(reader: &OptionReader<'_>) -> Result<Option<String>, Box<Raise>> {
-    match reader.value("deadline") {
-        Value::Nil => Ok(None),
-        Value::Int(ms) if ms >= 0 => Ok(Some(rfc3339(ms.unsigned_abs()))),
-        Value::Str(text) => Ok(Some(text.to_string())),
-        _ => Err(Raise::error(CheckCode::Type, "`deadline` is not a time")
-            .about(reader.arg(), "invalid `deadline`")
+fn deadline(given: Option<&Value>) -> Result<Option<String>, Box<Raise>> {
+    match given {
+        None => Ok(None),
+        Some(Value::Int(ms)) if *ms >= 0 => Ok(Some(rfc3339(ms.unsigned_abs()))),
+        Some(Value::Str(text)) => Ok(Some(text.to_string())),
+        Some(_) => Err(Raise::error(CheckCode::Type, "`deadline` is not a time")
+            .about(OPTIONS, "invalid `deadline`")
             .help("write milliseconds since 1970, such as `now_ms() + 60000`, or RFC 3339")),
     }
 }
@@ -290,16 +287,15 @@ async fn send(hub: &HubConnection, request: PublishMessageRequest) -> Result<Dat
 
 fn publish(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 2, "HubPublishOptions")?;
-    let request = publication(cx, args, &hub, &reader)?;
+    let options = HubPublishOptions::read(cx, args, OPTIONS)?;
+    let request = publication(cx, args, &hub, &options.message, options.task)?;
     run(cx, |_| async move { Ok(to_value(&send(&hub, request).await?)) })
 }
 
 fn request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 2, "HubRequestOptions")?;
-    let timeout_ms = reader.count("timeout_ms")?.unwrap_or(TASK_TIMEOUT_MS);
-    let request = publication(cx, args, &hub, &reader)?;
+    let HubRequestOptions { message, timeout_ms } = HubRequestOptions::read(cx, args, OPTIONS)?;
+    let request = publication(cx, args, &hub, &message, true)?;
     run(cx, move |_| async move {
         let receipt = send(&hub, request).await?;
         let task_id = receipt.get("task_id").as_str().unwrap_or_default().to_owned();
@@ -309,8 +305,7 @@ fn request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn wait(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (hub, task_id) = (connection(cx, args)?, bounds::id(args, 1)?);
-    let timeout = args::opt_dict(args, 2)?.and_then(|options| options.get_str("timeout_ms")).and_then(Value::as_int);
-    let timeout_ms = timeout.and_then(|ms| u64::try_from(ms).ok()).unwrap_or(TASK_TIMEOUT_MS);
+    let timeout_ms = HubWaitOptions::read(cx, args, 2)?.timeout_ms;
     run(cx, move |_| async move { settled(&hub, task_id, timeout_ms).await })
 }
 
@@ -335,38 +330,34 @@ async fn settled(hub: &HubConnection, task_id: String, timeout_ms: u64) -> Resul
 }
 
 /// Reads the options of claims.
-fn claims(hub: Rc<HubConnection>, queue: String, reader: &OptionReader<'_>) -> Result<Claims, Box<Raise>> {
-    let time = |key: &str| {
-        let ms: Option<u64> = reader.count(key)?;
-        Ok::<_, Box<Raise>>(ms.and_then(|ms| prost_types::Duration::try_from(Duration::from_millis(ms)).ok()))
-    };
+fn claims(hub: Rc<HubConnection>, queue: String, options: &HubLeaseOptions) -> Result<Claims, Box<Raise>> {
+    let time = |ms: Option<u64>| ms.and_then(|ms| prost_types::Duration::try_from(Duration::from_millis(ms)).ok());
     let request = ClaimRequest {
         agent_id: hub.acting()?,
         queue,
-        lease: time("lease_ms")?,
-        estimate: time("estimate_ms")?,
+        lease: time(options.lease_ms),
+        estimate: time(options.estimate_ms),
         wait: None,
     };
-    let renew_for = reader.count("renew_for_ms")?.map_or(RENEW_FOR, Duration::from_millis);
+    let renew_for = Duration::from_millis(options.renew_for_ms);
     Ok(Claims { connection: hub, request, types: Vec::new(), renew_for, idle: None })
 }
 
 fn claim(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
     let queue = args::opt_str(args, 1)?.map(ToString::to_string).unwrap_or_default();
-    let reader = OptionReader::peer(args, 2, "HubClaimOptions")?;
-    let mut claims = claims(hub, queue, &reader)?;
-    claims.idle = reader.count("wait_ms")?.map(Duration::from_millis);
+    let HubClaimOptions { lease, wait_ms } = HubClaimOptions::read(cx, args, 2)?;
+    let mut claims = claims(hub, queue, &lease)?;
+    claims.idle = wait_ms.map(Duration::from_millis);
     run(cx, |_| async move { Ok(claims.next().await?.map_or(Value::Nil, HubTask::value)) })
 }
 
 fn tasks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 1, "HubTasksOptions")?;
-    let queue = reader.text("queue")?.as_deref().unwrap_or_default().to_owned();
-    let mut claims = claims(hub, queue, &reader)?;
-    claims.types = texts(&reader, "types")?;
-    claims.idle = reader.count("idle_ms")?.map(Duration::from_millis);
+    let options = HubTasksOptions::read(cx, args, 1)?;
+    let mut claims = claims(hub, text(&options.queue), &options.lease)?;
+    claims.types = texts(&options.types);
+    claims.idle = options.idle_ms.map(Duration::from_millis);
     Ok(HubStream::value(HubSource::Claims(claims), here::world(cx)?.clock.clone()))
 }
 
@@ -374,12 +365,12 @@ fn tasks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 fn subscribe(
     cx: &Cx<'_>,
     args: &[Value],
-    select: impl FnOnce(String, &OptionReader<'_>) -> Result<Selection, Box<Raise>>,
+    select: impl FnOnce(String, &HubEventsOptions) -> Selection,
 ) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 1, "HubEventsOptions")?;
-    let selection = select(hub.acting()?, &reader)?;
-    let cursor = reader.text("cursor")?.map(|cursor| cursor.to_string());
+    let options = HubEventsOptions::read(cx, args, 1)?;
+    let selection = select(hub.acting()?, &options);
+    let cursor = options.cursor.map(|cursor| cursor.to_string());
     run(cx, |world| async move {
         let subscription = HubSubscription::open(hub, selection, cursor).await?;
         Ok(HubStream::value(HubSource::Events(Box::new(subscription)), world.clock.clone()))
@@ -387,50 +378,39 @@ fn subscribe(
 }
 
 fn updates(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    subscribe(cx, args, |agent_id, reader| {
-        let (task_types, states) = (texts(reader, "types")?, states(reader)?);
-        Ok(Selection::Tasks(SubscribeToTasksRequest { agent_id, task_types, states }))
+    subscribe(cx, args, |agent_id, options| {
+        let (task_types, states) = (texts(&options.types), states(&options.states));
+        Selection::Tasks(SubscribeToTasksRequest { agent_id, task_types, states })
     })
 }
 
 fn messages(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    subscribe(cx, args, |agent_id, reader| {
-        let (message_types, contexts) = (texts(reader, "types")?, texts(reader, "contexts")?);
-        Ok(Selection::Messages(SubscribeToMessagesRequest { agent_id, message_types, contexts }))
+    subscribe(cx, args, |agent_id, options| {
+        let (message_types, contexts) = (texts(&options.types), texts(&options.contexts));
+        Selection::Messages(SubscribeToMessagesRequest { agent_id, message_types, contexts })
     })
 }
 
 fn events(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    subscribe(cx, args, |agent_id, reader| {
-        let event_types = texts(reader, "types")?;
-        Ok(Selection::Events(SubscribeToAgentEventsRequest { agent_id, event_types }))
+    subscribe(cx, args, |agent_id, options| {
+        let event_types = texts(&options.types);
+        Selection::Events(SubscribeToAgentEventsRequest { agent_id, event_types })
     })
 }
 
-/// Reads the option `states`.
-fn states(reader: &OptionReader<'_>) -> Result<Vec<i32>, Box<Raise>> {
-    const NAMES: [(&str, TaskState); 8] = [
-        ("submitted", TaskState::Submitted),
-        ("working", TaskState::Working),
-        ("completed", TaskState::Completed),
-        ("failed", TaskState::Failed),
-        ("canceled", TaskState::Cancelled),
-        ("input-required", TaskState::InputRequired),
-        ("rejected", TaskState::Rejected),
-        ("auth-required", TaskState::AuthRequired),
-    ];
-    let read = |word: String| match NAMES.iter().find(|(name, _)| *name == word) {
-        Some((_, state)) => Ok(*state as i32),
-        None => {
-            let raise = Raise::error(CheckCode::Values, format!("unknown state `{word}`"));
-            let raise = raise.about(reader.arg(), "invalid `states`");
-            Err(match nearest(&word, NAMES.map(|(name, _)| name)) {
-                Some(near) => raise.help(format!("did you mean `{near}`?")),
-                None => raise,
-            })
-        }
+/// Returns states as the wire has them.
+fn states(states: &[HubState]) -> Vec<i32> {
+    let of = |state: &HubState| match state {
+        HubState::Submitted => TaskState::Submitted,
+        HubState::Working => TaskState::Working,
+        HubState::Completed => TaskState::Completed,
+        HubState::Failed => TaskState::Failed,
+        HubState::Canceled => TaskState::Cancelled,
+        HubState::InputRequired => TaskState::InputRequired,
+        HubState::Rejected => TaskState::Rejected,
+        HubState::AuthRequired => TaskState::AuthRequired,
     };
-    texts(reader, "states")?.into_iter().map(read).collect()
+    states.iter().map(|state| of(state) as i32).collect()
 }
 
 fn shown_task(task: Task) -> Data {
@@ -439,8 +419,7 @@ fn shown_task(task: Task) -> Data {
 
 fn get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (hub, task_id) = (connection(cx, args)?, bounds::id(args, 1)?);
-    let length = args::opt_dict(args, 2)?.and_then(|options| options.get_str("history_length")).and_then(Value::as_int);
-    let history_length = length.map_or(0, |n| i32::try_from(n).unwrap_or(i32::MAX));
+    let history_length = HubGetOptions::read(cx, args, 2)?.history_length;
     let request = GetTaskRequest { task_id, history_length };
     run(cx, |_| async move { Ok(to_value(&shown_task(ask!(hub, hub.get_task, request)?))) })
 }
@@ -454,14 +433,13 @@ fn cancel(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 1, "HubListOptions")?;
-    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let options = HubListOptions::read(cx, args, 1)?;
     let request = ListTasksRequest {
-        agent_id: text("agent")?,
-        context_id: text("context_id")?,
-        states: states(&reader)?,
-        page_size: reader.count("page_size")?.unwrap_or(0),
-        page_token: text("page_token")?,
+        agent_id: text(&options.agent),
+        context_id: text(&options.context_id),
+        states: states(&options.states),
+        page_size: options.page_size.unwrap_or(0),
+        page_token: text(&options.page_token),
     };
     run(cx, |_| async move {
         let page = ask!(hub, hub.list_tasks, request)?;
@@ -498,12 +476,11 @@ fn agents(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn dead_letters(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let hub = connection(cx, args)?;
-    let reader = OptionReader::peer(args, 1, "HubDeadLetterOptions")?;
-    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
+    let options = HubDeadLetterOptions::read(cx, args, 1)?;
     let request = ListDeadLettersRequest {
-        page_size: reader.count("page_size")?.unwrap_or(0),
-        page_token: text("page_token")?,
-        queue: text("queue")?,
+        page_size: options.page_size.unwrap_or(0),
+        page_token: text(&options.page_token),
+        queue: text(&options.queue),
     };
     run(cx, |_| async move {
         let page = ask!(hub, worker.list_dead_letters, request)?;

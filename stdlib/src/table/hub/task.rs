@@ -7,7 +7,7 @@ use crate::hub::bounds;
 use crate::hub::convert::{message_to_proto, milliseconds, part_to_proto, struct_of};
 use crate::hub::renewal::LeaseRenewal;
 use crate::hub::{HubConnection, HubTask};
-use crate::options::OptionReader;
+use crate::options::{ArtifactOptions, HubProgressOptions, OptionSet};
 use crate::table::a2a::message::fresh;
 use crate::world::World;
 use a2a::{Message, Part, Role};
@@ -204,15 +204,9 @@ fn reject(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     task(args)?;
-    let reader = OptionReader::peer(args, 1, "HubProgress")?;
-    let portion = match reader.value("portion") {
-        Value::Nil => 0.0,
-        value => value.as_number().ok_or_else(|| {
-            Raise::error(CheckCode::Type, "`portion` must be a number from 0 to 1").about(1, "invalid `portion`")
-        })?,
-    };
-    let data = struct_of(&reader.data("data")?);
-    let resume_token = reader.text("resume_token")?.as_deref().unwrap_or_default().to_owned();
+    let HubProgressOptions { portion, data, resume_token } = HubProgressOptions::read(cx, args, 1)?;
+    let data = struct_of(&data);
+    let resume_token = resume_token.as_deref().unwrap_or_default().to_owned();
     run(cx, args, move |task| async move {
         let request = ProgressRequest {
             agent_id: task.hub.acting()?,
@@ -230,19 +224,19 @@ fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     task(args)?;
-    let reader = OptionReader::peer(args, 1, "TaskArtifact")?;
-    let text = |key: &str| reader.text(key).map(|text| text.as_deref().unwrap_or_default().to_owned());
-    let parts = result(&reader.value("parts"), 1)?;
+    let given = ArtifactOptions::read(cx, args, 1)?;
+    let text = |text: Option<Arc<str>>| text.as_deref().unwrap_or_default().to_owned();
+    let parts = result(&given.parts.unwrap_or_default(), 1)?;
     let artifact = Artifact {
-        artifact_id: text("id")?,
-        name: text("name")?,
-        description: text("description")?,
+        artifact_id: text(given.id),
+        name: given.name.to_string(),
+        description: text(given.description),
         parts: parts.iter().map(part_to_proto).collect(),
-        metadata: struct_of(&reader.data("metadata")?),
+        metadata: struct_of(&given.metadata.unwrap_or_default()),
         extensions: Vec::new(),
     };
-    let append = reader.flag("append")?;
-    let last_chunk = reader.flag("last_chunk")?.unwrap_or(append.is_none());
+    let append = given.append;
+    let last_chunk = given.last_chunk.unwrap_or(append.is_none());
     run(cx, args, move |task| async move {
         task.accept("").await?;
         let update = TaskArtifactUpdateEvent {
