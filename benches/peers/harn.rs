@@ -3,7 +3,7 @@
 use crate::here::{again, cpu_ms};
 use crate::peer::{Peer, ProgramRun};
 use lang::ast::NodeMap;
-use lang::declaration::{Builtin, Registry};
+use lang::declaration::{Builtin, Index, Registry};
 use lang::resolve::{Role, Surroundings};
 use lang::script::{Imports, ParsedText, examine};
 use std::path::Path;
@@ -76,7 +76,9 @@ pub(crate) fn check(source: &Path) -> Result<ProgramRun, String> {
 /// The stages from the first to the last that compiles nothing, one after the other.
 pub(crate) fn front(source: &Path) -> Result<ProgramRun, String> {
     static BUILTINS: &[&[&[Builtin]]] = &[lang::builtins::TABLES];
-    let registry = Registry::new(BUILTINS);
+    static INDEX: Index = Index::new();
+    // As the command looks names up.
+    let registry = Registry::new(BUILTINS).with_index(&INDEX);
     let source = read_source(source).map_err(|d| d.message)?;
     let before = peak()?;
     let around = Surroundings { outer: &[], links: NodeMap::default(), role: Role::Script };

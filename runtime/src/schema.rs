@@ -21,7 +21,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{read_answer, unfenced};
+pub use answer::{correction, read_answer, unfenced};
 pub use mismatch::{Mismatch, Mismatches};
 pub use shared::compiled;
 

@@ -639,7 +639,7 @@ impl Fiber {
                             let shape = record::shape(get!(at));
                             if !shape.is_null() && shape == site.shape.get() && argc != IN_LIST {
                                 // The site has its shape and its function together, from a call of that very method.
-                                enter!('call, function!(site.function.get()), |_: &super::Proto| site.entry.get(), NO_CLOSURE, at, argc + 1, dst);
+                                enter!('call, function!(site.function.get()), |_: &super::Proto| 0_u32, NO_CLOSURE, at, argc + 1, dst);
                             }
                         }
                         // `xs = xs.push(v)` of a list that is held here alone and has room.

@@ -28,10 +28,10 @@ impl Fiber {
                 return Ok(Entered::Value(Value::Nil));
             };
             let entry = if site.checked { 0 } else { proto.entry };
-            if method.exact == Some(argc) {
+            // The quick way enters behind the checks of arguments.
+            if method.exact == Some(argc) && entry == 0 {
                 site.shape.set(record::shape(receiver));
                 site.function.set(function);
-                site.entry.set(entry);
             }
             self.enter_script((Rc::as_ptr(&proto), entry), NO_CLOSURE, base, argc + 1, dst, false)?;
             return Ok(Entered::Frame);

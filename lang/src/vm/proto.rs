@@ -129,8 +129,6 @@ pub struct MethodSite {
     pub shape: Cell<*const ()>,
     /// Function of that method, which takes the arguments unchanged.
     pub function: Cell<u16>,
-    /// Instruction at which that function begins.
-    pub entry: Cell<u32>,
     /// The arguments of a method that a declaration gives were checked where they are written.
     pub checked: bool,
 }
@@ -141,7 +139,7 @@ impl MethodSite {
     pub fn new(name: Str, checked: bool) -> Self {
         let push = name.as_str() == "push";
         let (cache, shape) = (Cell::new(None), Cell::new(std::ptr::null()));
-        Self { name, push, cache, shape, function: Cell::new(0), entry: Cell::new(0), checked }
+        Self { name, push, cache, shape, function: Cell::new(0), checked }
     }
 }
 

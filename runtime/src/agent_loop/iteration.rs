@@ -135,9 +135,7 @@ impl RunningLoop<'_> {
             return self.nudge(state, nudge, StopReason::MaxNudges);
         }
         if let Err(why) = self.structured(&reply.text.replace(sentinel.as_ref(), "")) {
-            let nudge =
-                format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.");
-            let ended = self.nudge(state, nudge, StopReason::OutputSchema);
+            let ended = self.nudge(state, crate::schema::correction(&why), StopReason::OutputSchema);
             return ended.map(|ended| LoopEnd { error: wrong_answer(&why, &reply.text), ..ended });
         }
         let stop_reason =

@@ -15,6 +15,12 @@ pub fn read_answer(text: &str, schema: &Data) -> Result<Data, String> {
     Ok(value)
 }
 
+/// Returns the message that asks a model for another answer, after one that does not fit.
+#[must_use]
+pub fn correction(why: &str) -> String {
+    format!("The answer does not match the required schema: {why}. Answer with the corrected JSON only.")
+}
+
 /// Returns the text without a fence around it.
 #[must_use]
 pub fn unfenced(text: &str) -> &str {

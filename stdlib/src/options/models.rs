@@ -47,6 +47,7 @@ options! {
     LlmOptions(model: ModelOptions) {
         transcript: Raw as "dict", "The transcript to continue: its messages and pending reminders.";
         returns: Schema, "Type of the answer, or its JSON Schema: the call returns a value of it.";
+        schema_retries: Count<u32> = (shown "0"), "How often an answer that does not fit the schema is sent back with the reason. Only for `llm_call`.";
     }
 }
 

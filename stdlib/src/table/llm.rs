@@ -12,19 +12,20 @@ use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_sessi
 use crate::world::World;
 use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value};
-use lang::vm::{Cx, Raise, Wait};
+use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::agent_loop::close_open_calls;
 use runtime::budget::{Budget, BudgetOwner, Ledger, Purpose, reserve, scope_of, settle};
 use runtime::data::Data;
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, failure_kind};
+use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, Usage, failure_kind};
 use runtime::reminder::lifecycle::{
     SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
 };
 use runtime::reminder::policy;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::render::{PromptReminders, RenderOptions, bars_native, demotion, render};
+use runtime::schema::correction;
 use runtime::seam::{Model, Scope, Turn, call_error};
 use runtime::session::Session;
 use runtime::transcript::Transcript;
@@ -44,6 +45,7 @@ lang::builtins! { "" =>
 }
 
 /// A question to a model, before it is rendered.
+#[derive(Clone)]
 struct Asking {
     world: Rc<World>,
     session: Rc<Session>,
@@ -68,10 +70,14 @@ fn llm_call(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let reader = OptionReader::new::<LlmOptions>(args, 2)?;
     let options = LlmOptions::of(cx, &reader)?;
     let asking = asking(cx, args, &reader, &options, "llm_call")?;
+    let retries = options.schema_retries.unwrap_or(0);
     let returned = options.returns.map(|ty| AnswerType::of(cx, ty));
     let beside = options.model.output_schema.map(|ty| AnswerType::of(cx, ty));
     Ok(Wait::new(async move {
-        let answered = asking.ask(&|_| {}).await?;
+        let answered = match returned.as_ref().or(beside.as_ref()) {
+            Some(ty) if retries > 0 => asking.ask_until_fit(ty, retries).await?,
+            _ => asking.ask(&|_| {}).await?,
+        };
         match returned {
             Some(ty) => ty.read(&answered.reply.text).await,
             None => reply_value(&answered, beside.as_ref()).await,
@@ -85,6 +91,12 @@ fn llm_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     let mut asking = asking(cx, args, &reader, &options, "llm_stream")?;
     if options.model.stream.is_none() {
         asking.request.stream = true;
+    }
+    if options.schema_retries.is_some() {
+        let message = "`schema_retries` cannot be used with a stream";
+        return Err(Raise::error(RunCode::Value, message)
+            .about(2, "has `schema_retries`")
+            .help("remove it, or use `llm_call`"));
     }
     let pieces = Pieces::default();
     let coming = pieces.clone();
@@ -177,6 +189,27 @@ fn select_by_rules(session: &Session, scope: &Scope, model: Option<&str>) -> Opt
 }
 
 impl Asking {
+    /// Asks until an answer fits the type, and sends each that does not fit back with the reason. Returns the last answer, with
+    /// the tokens of all.
+    async fn ask_until_fit(mut self, ty: &AnswerType, retries: u32) -> Result<Answered, Box<Raise>> {
+        let mut usage = Usage::default();
+        let mut left = retries;
+        loop {
+            let mut answered = self.clone().ask(&|_| {}).await?;
+            usage.add(answered.reply.usage);
+            answered.reply.usage = usage;
+            let misfit = ty.attempt(&answered.reply.text).await?.err();
+            let Some(misfit) = misfit.filter(|_| left > 0) else { return Ok(answered) };
+            left -= 1;
+            let asked = Arc::new(Message::user(correction(&misfit.why)));
+            if self.keeps {
+                self.session.with(|state| state.transcript.push_message(asked.clone()));
+            }
+            self.request.messages.push_back(Arc::new(answered.reply.to_message()));
+            self.request.messages.push_back(asked);
+        }
+    }
+
     /// Renders the pending reminders and asks; pieces of the answer go to `live`.
     async fn ask(self, live: &dyn Fn(Delta<'_>)) -> Result<Answered, Box<Raise>> {
         let Asking { world, session, scope, mut request, reminders, text_tools, keeps, is_whole } = self;

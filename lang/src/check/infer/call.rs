@@ -119,13 +119,13 @@ impl<'a> Checker<'a> {
     ) -> Type {
         let rest = params.iter().find(|p| p.rest).and_then(|p| p.ty.as_ref());
         let rest = rest.map(|ty| (self.one_of_rest(ty, &decl.generics), DemandOrigin::Parameter(ty.span)));
-        let taken: Vec<Taken> = params
-            .iter()
-            .filter(|p| !p.rest)
-            .map(|p| {
-                let at = p.ty.as_ref().map_or(p.span, |ty| ty.span);
-                (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at))
-            })
+        // Types are read once a function, not once a call.
+        let head = self.world.function_type(decl);
+        let written = params.iter().filter(|p| !p.rest);
+        let types = head.params.iter().skip(head.params.len().saturating_sub(written.clone().count()));
+        let taken: Vec<Taken> = written
+            .zip(types)
+            .map(|(p, ty)| (ty.clone(), DemandOrigin::Parameter(p.ty.as_ref().map_or(p.span, |ty| ty.span))))
             .collect();
         let bound = self.arguments(args, &taken, rest.as_ref(), true);
         fill(&self.result_of(decl), &bound)
@@ -271,7 +271,8 @@ impl<'a> Checker<'a> {
             Some(NamedFunction::Function(decl)) => {
                 let param = decl.params.first().filter(|p| !p.rest);
                 let at = |p: &crate::ast::Param| p.ty.as_ref().map_or(p.span, |ty| ty.span);
-                let first = param.map(|p| (self.world.param(p, &decl.generics), DemandOrigin::Parameter(at(p))));
+                let head = self.world.function_type(decl);
+                let first = param.zip(head.params.first()).map(|(p, ty)| (ty.clone(), DemandOrigin::Parameter(at(p))));
                 if first.is_some() {
                     self.checks_arguments(f.id, &[], &[]);
                 }
