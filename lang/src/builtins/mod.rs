@@ -13,6 +13,8 @@ mod core;
 mod decode;
 mod dict;
 mod each;
+mod format;
+mod free;
 mod global;
 mod grow;
 mod hash;
@@ -25,22 +27,26 @@ mod math;
 mod number;
 mod observe;
 mod ordering;
+mod random;
 mod range;
 mod regex;
 mod result;
 pub(crate) mod select;
 mod set;
 mod sort;
+mod statistics;
 mod string;
 mod task;
+mod text;
 mod under;
+mod variant;
 mod walk;
 
 pub use crate::declaration::{Arity, Builtin, Index, Registry, Right, arity, name_of};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;
-pub use json::{json_parse_at_once, json_text, parse_json};
+pub use json::{json_parse_at_once, json_text, json_text_pretty, parse_json};
 pub(crate) use observe::{ASSERT_PARTS, COVER};
 #[cfg(test)]
 pub(crate) use task::task_value;
@@ -58,9 +64,14 @@ pub static TABLES: &[&[Builtin]] = &[
     global::TABLE,
     hash::TABLE,
     json::TABLE,
+    format::TABLE,
+    free::TABLE,
     math::TABLE,
+    random::TABLE,
     regex::TABLE,
     result::TABLE,
+    statistics::TABLE,
+    text::global::TABLE,
     // Methods.
     bytes::TABLE,
     decode::TABLE,
@@ -71,6 +82,8 @@ pub static TABLES: &[&[Builtin]] = &[
     sort::TABLE,
     number::TABLE,
     number::FLOAT,
+    format::of_numbers::TABLE,
+    format::OF_FLOATS,
     range::TABLE,
     range::RANGE[0],
     range::RANGE[1],
@@ -82,6 +95,10 @@ pub static TABLES: &[&[Builtin]] = &[
     range::SET[1],
     range::SET[2],
     string::TABLE,
+    text::TABLE,
+    format::of_strings::TABLE,
+    regex::methods::TABLE,
+    variant::TABLE,
     iter::METHODS[0],
     iter::METHODS[1],
     iter::METHODS[2],
