@@ -135,7 +135,7 @@ pub(crate) static SHAPES: &[(&str, &str)] = &[
 const SHELL_TOOL: &str = "{root: string, allow: list<string>, name?: string, timeout_ms?: ms, max_output?: count, \
     env?: list<string>, readable?: list<string>, writable?: list<string>}";
 
-const HTTP: &str = "{headers?: dict, timeout_ms?: ms}";
+const HTTP: &str = "{headers?: dict, timeout_ms?: ms, query?: dict, form?: dict, json?: any, retries?: count}";
 
 const LLM: &str = "{provider?: string, model?: string, session_id?: string, transcript?: dict, messages?: list<dict>, \
     system_prompt_parts?: list<string>, system_appendix?: string, system_suffix?: string, temperature?: float, \

@@ -434,6 +434,15 @@ static DESCRIBED: &[DescribedOption] = &[
     of("McpServer", "elicit", "", "Answers questions of the server: a dict, `true`, `false` or nil."),
     of("McpServer", "progress", "", "Called with each report of progress: `{progress, total, message}`."),
     of("HttpOptions", "timeout_ms", "30000", "Timeout of the request, in milliseconds."),
+    of("HttpOptions", "query", "{}", "Values that are added to the query of the URL."),
+    of("HttpOptions", "form", "", "Values that are sent as a form."),
+    of("HttpOptions", "json", "", "A value that is sent as JSON, also if it is a string."),
+    of(
+        "HttpOptions",
+        "retries",
+        "0",
+        "Number of further attempts after a lost connection, a timeout, or a status of 429, 502, 503 or 504.",
+    ),
 ];
 
 /// All named types of options.
