@@ -3,7 +3,6 @@
 use crate::diff::diff;
 use crate::harn::{harn, root, scratch};
 use crate::markdown::blocks;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,7 +61,7 @@ fn links(page: &str) -> Vec<&str> {
 fn every_script_of_a_page_checks_and_runs_clean() {
     let dir = scratch("docs");
     // The examples of builtins are pieces of a session: a test beside their table runs them.
-    let is_covered = |page: &Path| crate::walkthroughs::covers(page) || page.starts_with(BUILTINS);
+    let is_covered = |page: &Path| crate::walkthroughs::covers(page) || page.starts_with("docs/reference/builtins");
     for page in pages().into_iter().filter(|page| !is_covered(page)) {
         for (i, script) in scripts(&fs::read_to_string(root().join(&page)).unwrap()).iter().enumerate() {
             let path = dir.join(format!("block-{i}.{}", script.language));
@@ -134,57 +133,6 @@ fn hold(page: &str, wanted: &str) {
         return;
     }
     assert_eq!(table, wanted, "`UPDATE=1 cargo test --test system table_of_the_code` writes it");
-}
-
-/// The pages of the builtins.
-const BUILTINS: &str = "docs/reference/builtins";
-
-/// Returns a page for each namespace, whose methods are on the page of the type.
-fn builtin_pages() -> BTreeMap<String, String> {
-    let mut rows: Vec<_> = stdlib::builtins().filter(|row| row.module != "<control>").collect();
-    rows.sort_by_key(|row| (row.module.trim_matches(['<', '>']), row.is_method(), row.name));
-    let mut pages: BTreeMap<String, String> = BTreeMap::new();
-    let mut module = None;
-    for row in rows {
-        let name = row.module.trim_matches(['<', '>']);
-        let page = pages.entry(if name.is_empty() { "global".to_owned() } else { name.to_owned() }).or_default();
-        if module.replace(row.module) != Some(row.module) {
-            let title = match (row.module.is_empty(), row.is_method()) {
-                (true, _) => "Global functions".to_owned(),
-                (false, true) => format!("Methods of `{name}`"),
-                (false, false) => format!("Functions of `{name}`"),
-            };
-            let start = if page.is_empty() { "# " } else { "\n# " };
-            page.push_str(&format!("{start}{title}\n"));
-        }
-        page.push_str(&format!("\n## {}\n\n`{}`\n\n{}\n", row.name, row.sig, stdlib::describe(row).trim()));
-    }
-    let list: String = pages.keys().map(|name| format!("- [{name}]({name}.md)\n")).collect();
-    let readme = format!(
-        "# Builtins\n\nA page for each namespace and each type, with the signature, the capabilities and an example of each builtin. \
-         A comment `// =>` in\nan example shows the value of its line. `harn doc NAME` prints the same.\n\n{list}"
-    );
-    pages.insert("README".to_owned(), readme);
-    pages
-}
-
-#[test]
-fn the_reference_of_builtins_has_the_rows_of_the_code() {
-    let folder = root().join(BUILTINS);
-    let wanted = builtin_pages();
-    if std::env::var_os("UPDATE").is_some_and(|set| set == "1") {
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        for (name, page) in &wanted {
-            fs::write(folder.join(format!("{name}.md")), page).unwrap();
-        }
-        return;
-    }
-    let written = |name: &str| fs::read_to_string(folder.join(format!("{name}.md"))).unwrap_or_default();
-    let old: Vec<&String> =
-        wanted.iter().filter(|(name, page)| written(name) != **page).map(|(name, _)| name).collect();
-    assert!(old.is_empty(), "{old:?} differ: `UPDATE=1 cargo test --test system reference_of_builtins` writes them");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), wanted.len(), "there is a page without a namespace");
 }
 
 #[test]

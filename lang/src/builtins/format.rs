@@ -71,7 +71,7 @@ pub(super) static OF_FLOATS: &[Builtin] = &under::<{ of_numbers::TABLE.len() }>(
 /// Digits after the point that a number may have.
 const MOST_DIGITS: usize = 1000;
 
-/// Where a shorter value is placed.
+/// Side on which a value is placed that is shorter than its place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Align {
     Left,

@@ -111,7 +111,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Bytes of a block of SHA-256.
 const BLOCK: usize = 64;
 
-/// RFC 2104.
+/// Computes the code of RFC 2104.
 fn hmac_sha256(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (key, data) = (read(args, 0)?, read(args, 1)?);
     cx.charge(key.len().saturating_add(data.len()), 2);

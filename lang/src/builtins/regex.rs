@@ -257,7 +257,7 @@ fn regex_split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>>
     Ok(Value::list(parts))
 }
 
-/// The same for methods of strings, whose first argument is the text.
+/// Methods of strings, whose first argument is the text.
 pub(super) mod methods {
     use super::{regex_replace, regex_test};
     use crate::value::Value;

@@ -326,8 +326,9 @@ fn too_far() -> Box<Raise> {
 /// Returns the unit that an argument names, in the singular or plural.
 fn unit(args: &[Value], i: usize) -> Result<Unit, Box<Raise>> {
     let name = args::str(args, i)?;
-    Ok(match name.strip_suffix('s').unwrap_or(name) {
-        "m" | "millisecond" => Unit::Millisecond,
+    let singular = name.strip_suffix('s').unwrap_or(name);
+    Ok(match if name.as_str() == "ms" { "millisecond" } else { singular } {
+        "millisecond" => Unit::Millisecond,
         "second" => Unit::Second,
         "minute" => Unit::Minute,
         "hour" => Unit::Hour,

@@ -30,6 +30,8 @@ pub(crate) mod input;
 mod llm;
 mod mcp;
 mod mock;
+#[cfg(all(test, feature = "hub"))]
+mod pages;
 mod path;
 mod persona;
 mod plain;

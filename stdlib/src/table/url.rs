@@ -58,7 +58,7 @@ lang::builtins! { "" =>
     plain "query_parse(text: string) -> dict" query_parse;
 }
 
-/// What RFC 3986 calls reserved, and what it does not allow.
+/// Characters that RFC 3986 reserves or does not allow.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Bytes of the longest URL.

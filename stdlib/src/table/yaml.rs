@@ -180,11 +180,13 @@ impl<'a> YamlReader<'a> {
             _ => plain_scalar(text),
         };
         let fits = match (wanted, &value) {
-            (Some("int"), Value::Int(_)) | (Some("bool"), Value::Bool(_)) | (Some("null"), Value::Nil) => true,
             (Some("float"), Value::Int(int)) => return Ok(Value::Float(*int as f64)),
-            (Some("float"), Value::Float(_)) => true,
-            (Some(_), _) => false,
-            (None, _) => true,
+            (None, _)
+            | (Some("int"), Value::Int(_))
+            | (Some("float"), Value::Float(_))
+            | (Some("bool"), Value::Bool(_))
+            | (Some("null"), Value::Nil) => true,
+            _ => false,
         };
         if fits { Ok(value) } else { Err(self.wrong(&format!("`{}` is not of its tag", short(text)))) }
     }
