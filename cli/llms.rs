@@ -66,7 +66,7 @@ fn text() -> String {
                 (false, false) => writeln!(out, "\n### {name}\n"),
             };
         }
-        let doc = row.doc.split_whitespace().collect::<Vec<_>>().join(" ");
+        let doc = row.summary().split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(out, "- `{}`: {doc}", row.sig);
     }
     out

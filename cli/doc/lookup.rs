@@ -35,7 +35,10 @@ pub(crate) fn lookup(name: &str) -> Result<String, String> {
             "" => String::new(),
             of => format!("{of}."),
         };
-        format!("{of}{}\n  {}\n", row.sig, row.doc.split_whitespace().collect::<Vec<_>>().join(" "))
+        let summary = row.summary().split_whitespace().collect::<Vec<_>>().join(" ");
+        let example: String = row.example().into_iter().flatten().map(|line| format!("    {line}\n")).collect();
+        let between = if example.is_empty() { "" } else { "\n" };
+        format!("{of}{}\n  {summary}\n{between}{example}", row.sig)
     };
     Ok(rows.iter().map(one).collect())
 }

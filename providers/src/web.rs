@@ -38,6 +38,14 @@ pub enum Method {
     Post,
     /// `DELETE`
     Delete,
+    /// `PUT`
+    Put,
+    /// `PATCH`
+    Patch,
+    /// `HEAD`
+    Head,
+    /// `OPTIONS`
+    Options,
 }
 
 /// A request.
@@ -215,6 +223,10 @@ fn request(client: &Client, question: &Question, url: Url, host: &str) -> Result
         Method::Get => client.get(url),
         Method::Post => client.post(url),
         Method::Delete => client.delete(url),
+        Method::Put => client.put(url),
+        Method::Patch => client.patch(url),
+        Method::Head => client.head(url),
+        Method::Options => client.request(reqwest::Method::OPTIONS, url),
     };
     Ok(request.headers(headers(&question.headers)?).body(question.body.clone()))
 }

@@ -16,6 +16,7 @@ mod channels;
 pub(crate) mod compaction;
 pub(crate) mod daemon;
 mod facts;
+mod formats;
 mod hooks;
 #[cfg(feature = "hub")]
 mod hub;
@@ -26,6 +27,7 @@ mod mock;
 mod models;
 mod payloads;
 mod reminders;
+mod system;
 mod tasks;
 mod testing;
 #[cfg(test)]
@@ -38,6 +40,7 @@ pub(crate) use budget::BudgetOptions;
 pub(crate) use channels::*;
 pub(crate) use compaction::CompactionOptions;
 pub(crate) use facts::*;
+pub(crate) use formats::*;
 pub(crate) use hooks::*;
 #[cfg(feature = "hub")]
 pub(crate) use hub::*;
@@ -48,6 +51,7 @@ pub(crate) use mock::*;
 pub(crate) use models::*;
 pub(crate) use payloads::PAYLOADS;
 pub(crate) use reminders::*;
+pub(crate) use system::*;
 pub(crate) use tasks::*;
 pub(crate) use testing::*;
 pub(crate) use tools::*;
@@ -118,6 +122,15 @@ pub(crate) static OPTIONS: &[&OptionTable] = &[
     &FACT,
     &FACT_EVIDENCE,
     HttpOptions::TABLE,
+    CsvReadOptions::TABLE,
+    CsvWriteOptions::TABLE,
+    DiffOptions::TABLE,
+    TemplateOptions::TABLE,
+    UrlParts::TABLE,
+    GlobOptions::TABLE,
+    WalkOptions::TABLE,
+    RemoveOptions::TABLE,
+    ExecOptions::TABLE,
     PeerAccess::TABLE,
     A2aOptions::TABLE,
     PeerMessageOptions::TABLE,

@@ -218,7 +218,8 @@ fn our_scripts_are_formatted() {
 fn the_scripts_of_our_pages_are_formatted() {
     let mut unformatted = Vec::new();
     let mut blocks = 0;
-    for page in crate::docs::pages() {
+    // Examples of builtins are lines of a session, whose comments show values.
+    for page in crate::docs::pages().into_iter().filter(|page| !page.starts_with("docs/reference/builtins")) {
         let path = root().join(&page);
         let text = fs::read_to_string(&path).unwrap();
         let mut made = String::new();

@@ -6,6 +6,8 @@ use crate::wait::{find, until};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Returns the output of a script with some standard input.
@@ -63,14 +65,17 @@ fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
+        // Requests to `/busy` so far.
+        let busy = Arc::new(AtomicUsize::new(0));
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer(stream));
+            let busy = busy.clone();
+            thread::spawn(move || answer(stream, &busy));
         }
     });
     address
 }
 
-fn answer(mut stream: TcpStream) {
+fn answer(mut stream: TcpStream, busy: &AtomicUsize) {
     let (first, headers, body) = request(&stream);
     let path = first.split(' ').nth(1).unwrap_or("").to_owned();
     let say = |status: &str, more: &str, text: &[u8]| {
@@ -85,6 +90,9 @@ fn answer(mut stream: TcpStream) {
             say(&status.replace("%20", " "), &format!("location: {}\r\n", to.replace(' ', "%20")), b"")
         }
         "/missing" => say("404 Not Found", "", b"no such page"),
+        // The third request succeeds; `retry-after` makes the waits short.
+        "/busy" if busy.fetch_add(1, Ordering::SeqCst) < 2 => say("503 Service Unavailable", "retry-after: 0\r\n", b""),
+        "/busy" => say("200 OK", "", b"{\"n\": 1}"),
         "/twice" => say("200 OK", "x-many: a\r\nx-many: b\r\n", b""),
         "/bytes" => say("200 OK", "", b"\xff\x00"),
         "/moved" => say("302 Found", "location: /echo\r\n", b""),
@@ -127,6 +135,31 @@ fn requests_and_answers() {
                 404 false no such page\na, b\nbytes\n\
                 GET /echo HTTP/1.1 | no content-type | no x-mine | \n";
     assert_eq!(printed("http", &script, b""), want);
+}
+
+#[test]
+fn methods_queries_forms_and_attempts() {
+    let base = server();
+    let script = format!(
+        "println(http_put(\"{base}/echo\", {{a: 1}}).body)\n\
+         println(http_patch(\"{base}/echo\", nil, {{json: \"text\"}}).body)\n\
+         println(http_delete(\"{base}/echo?a=1#top\", {{query: {{b: [\"x y\", 2], none: nil}}}}).body)\n\
+         println(http_request(\"post\", \"{base}/echo\", nil, {{form: {{q: \"a&b\"}}}}).body)\n\
+         let head = http_head(\"{base}/echo\")\nprintln(head.ok, head.headers[\"x-server\"], head.body.empty)\n\
+         println(http_get(\"{base}/busy\", {{retries: 1}}).status)\n\
+         println(http_get(\"{base}/busy\", {{retries: 3}}).json())\n\
+         println(unwrap_err(try {{ http_get(\"{base}/missing\").json() }}).message)\n\
+         println(unwrap_err(try {{ http_request(\"BREW\", \"{base}/\") }}).message)\n\
+         println(unwrap_err(try {{ http_post(\"{base}/\", \"x\", {{json: 1}}) }}).message)\n"
+    );
+    let want = "PUT /echo HTTP/1.1 | content-type: application/json | no x-mine | {\"a\":1}\n\
+                PATCH /echo HTTP/1.1 | content-type: application/json | no x-mine | \"text\"\n\
+                DELETE /echo?a=1&b=x+y&b=2 HTTP/1.1 | no content-type | no x-mine | \n\
+                POST /echo HTTP/1.1 | content-type: application/x-www-form-urlencoded | no x-mine | q=a%26b\n\
+                true test true\n503\n{n: 1}\n\
+                invalid JSON: expected value at line 1 column 1\nunknown HTTP method `BREW`\n\
+                a request has one body: pass the argument, `form` or `json`\n";
+    assert_eq!(printed("http-methods", &script, b""), want);
 }
 
 #[test]

@@ -46,6 +46,13 @@ const OPERATIONS: &[(&str, &str)] = &[
     (TEXT, "let t = s.ends_with(s)"),
     (TEXT, "let t = path_join(s, s)"),
     (TEXT, "let t = s + \"y\""),
+    (TEXT, "let t = format(\"{}\", s)"),
+    (TEXT, "let t = s.capitalize()"),
+    (TEXT, "let t = s.pad(30000000)"),
+    (TEXT, "let t = url_encode(s)"),
+    (TEXT, "let t = hex_encode(s)"),
+    (LIST, "let t = shuffle(s)"),
+    (LIST, "let t = median(s)"),
 ];
 
 /// Instructions of a run: more than any of the values takes to make, and than 400 instructions of the loop.

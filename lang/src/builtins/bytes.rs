@@ -40,7 +40,7 @@ fn to_list(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::list(bytes.iter().map(|b| Value::Int(i64::from(*b))).collect()))
 }
 
-fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn to_string(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     match std::str::from_utf8(read(args, 0)?) {
         Ok(text) => {
             cx.check_copy(text.len())?;

@@ -17,18 +17,42 @@ crate::builtins! { "" =>
     /// Prints `[harn] ` and the text of the values.
     plain "log(...values) -> nil" log;
     /// Returns the number of elements, entries or characters.
+    ///
+    /// ```harn
+    /// [len([1, 2]), len({a: 1}), len("hé")] // => [2, 1, 2]
+    /// ```
     plain "len(value: any) -> int" len;
-    /// The name of a value's type.
+    /// Returns the name of a value's type.
+    ///
+    /// ```harn
+    /// type_of([1]) // => "list"
+    /// ```
     plain "type_of(value: any) -> string" type_of;
-    /// The text of a value, as `println` shows it.
+    /// Returns the text of a value, as `println` shows it.
+    ///
+    /// ```harn
+    /// to_string([1, "a"]) // => "[1, a]"
+    /// ```
     plain "to_string(value: any) -> string" to_string;
     /// Does what `to_string` does.
     plain "str(value: any) -> string" to_string;
-    /// An int from a number or text; a fraction is cut off; nil when the text is no number.
+    /// Converts a number or text to an int: a fraction is cut off, and text that is not an int becomes nil.
+    ///
+    /// ```harn
+    /// [to_int("42"), to_int(2.9), to_int("x")] // => [42, 2, nil]
+    /// ```
     plain "to_int(value: any) -> int | nil" to_int;
-    /// A float from a number or text; nil when the text is no number.
+    /// Converts a number or text to a float; text that is not a number becomes nil.
+    ///
+    /// ```harn
+    /// [to_float("2.5"), to_float(2), to_float("x")] // => [2.5, 2.0, nil]
+    /// ```
     plain "to_float(value: any) -> float | nil" to_float;
-    /// The pair `(first, second)`.
+    /// Makes the pair `(first, second)`.
+    ///
+    /// ```harn
+    /// pair(1, "a") // => (1, "a")
+    /// ```
     plain "pair(first: A, second: B) -> pair<A, B>" pair;
     /// Raises unless the condition holds.
     plain "assert(condition: any, message: any = nil) -> nil" assert;

@@ -1,40 +1,98 @@
 //! Methods of dicts.
 
-use super::{Native, Step, args};
+use super::{Native, Step, args, statistics};
 use crate::value::{Dict, DictBox, Str, Value};
 use crate::vm::{Cx, Raise};
 use std::borrow::Cow;
 use std::rc::Rc;
 
 crate::builtins! { "<dict>" =>
-    /// The keys, in order.
+    /// Returns the keys, in order.
+    ///
+    /// ```harn
+    /// {b: 1, a: 2}.keys() // => ["a", "b"]
+    /// ```
     plain "keys(self: dict) -> list<string>" [pure] keys;
-    /// The values, in the order of their keys.
+    /// Returns the values, in the order of their keys.
+    ///
+    /// ```harn
+    /// {b: 1, a: 2}.values() // => [2, 1]
+    /// ```
     plain "values(self: dict<string, V>) -> list<V>" [pure] values;
-    /// Dicts `{key, value}`, in the order of the keys.
+    /// Returns dicts `{key, value}`, in the order of the keys.
+    ///
+    /// ```harn
+    /// {a: 1}.entries() // => [{key: "a", value: 1}]
+    /// ```
     plain "entries(self: dict<string, V>) -> list<{key: string, value: V}>" [pure] entries;
     /// Returns the number of entries.
+    ///
+    /// ```harn
+    /// {a: 1, b: 2}.count // => 2
+    /// ```
     plain "count(self: dict) -> int" [pure, property] count;
     /// Whether there are none.
     plain "empty(self: dict) -> bool" [pure, property] empty;
-    /// Whether there is such a key, whatever its value.
+    /// Returns whether there is such a key, whatever its value.
+    ///
+    /// ```harn
+    /// {a: nil}.has("a") // => true
+    /// ```
     plain "has(self: dict, key: string) -> bool" [pure] has;
-    /// The value of a key, or the default when there is no such key.
+    /// Returns the value of a key, or the fallback if the key is missing.
+    ///
+    /// ```harn
+    /// {a: 1}.get("b", 0) // => 0
+    /// ```
     plain "get(self: dict<string, V>, key: string, fallback: F = nil) -> V | F" [pure] get;
-    /// The dict with one key set.
+    /// Returns the dict with one key set.
+    ///
+    /// ```harn
+    /// {a: 1}.set("b", 2) // => {a: 1, b: 2}
+    /// ```
     plain "set(self: dict<string, V>, key: string, value: U) -> dict<string, V | U>" [pure] set;
     /// Does what `set` does.
+    ///
+    /// ```harn
+    /// {a: 1}.with("b", 2) // => {a: 1, b: 2}
+    /// ```
     plain "with(self: dict<string, V>, key: string, value: U) -> dict<string, V | U>" [pure] set;
-    /// The entries of both; where both have a key, the other's value.
+    /// Returns the entries of both. If both have a key, the value of the other counts.
+    ///
+    /// ```harn
+    /// {a: 1, b: 1}.merge({b: 2}) // => {a: 1, b: 2}
+    /// ```
     plain "merge(self: dict<string, V>, other: dict<string, U>) -> dict<string, V | U>" [pure] merge;
-    /// The dict without these keys.
+    /// Returns the entries of both. Where both have a dict under a key, these are merged too; otherwise the other's value counts.
+    ///
+    /// ```harn
+    /// {a: {x: 1, y: 2}}.deep_merge({a: {y: 3}}) // => {a: {x: 1, y: 3}}
+    /// ```
+    plain "deep_merge(self: dict, other: dict) -> dict" [pure] statistics::deep_merge;
+    /// Returns the dict without these keys.
+    ///
+    /// ```harn
+    /// {a: 1, b: 2}.remove("a") // => {b: 2}
+    /// ```
     plain "remove(self: dict<string, V>, ...keys: string) -> dict<string, V>" [pure] remove;
-    /// The dict with what the function gives for each value.
+    /// Returns the dict with the result of the function for each value.
+    ///
+    /// ```harn
+    /// {a: 1}.map_values({ x -> x * 2 }) // => {a: 2}
+    /// ```
     native "map_values(self: dict<string, V>, f: fn(V) -> U) -> dict<string, U>" MAP_VALUES;
     /// Does what `map_values` does; a function with two parameters gets the key and the value.
+    ///
+    /// ```harn
+    /// {a: 1}.map({ key, x -> "${key}${x}" }) // => {a: "a1"}
+    /// ```
     native "map(self: dict<string, V>, f: (fn(V) -> U) | fn(string, V) -> U) -> dict<string, U>" MAP;
     /// The entries for which the function returns something true. A function with one parameter gets the value, one with
     /// two the key and the value.
+    ///
+    /// ```harn
+    /// {a: 1, b: 2}.filter({ x -> x > 1 }) // => {b: 2}
+    /// ```
     native "filter(self: dict<string, V>, f: (fn(V) -> any) | fn(string, V) -> any) -> dict<string, V>" FILTER;
 }
 
@@ -105,7 +163,7 @@ fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Bool(read(args, 0)?.is_empty()))
 }
 
-fn has(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn has(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let key = args::str(args, 1)?;
     if let Value::Host(h) = &args[0] {
         return Ok(Value::Bool(h.object().get(key).is_some()));

@@ -1,50 +1,134 @@
 //! Methods of lists, ranges and sets that call a function for each element.
 
 use super::items::{self, room};
-use super::list::key_of;
+use super::list::{key_of, plus};
 use super::ordering::Comparer;
 use super::walk::{At, VisitAction, push, walk};
 use super::{Native, Step, args};
 use crate::value::{Dict, List, Pair, Value};
-use crate::vm::{Cx, Raise};
+use crate::vm::{Cx, Raise, RunCode};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
     /// Maps each element with the function.
+    ///
+    /// ```harn
+    /// [1, 2].map({ x -> x * 10 }) // => [10, 20]
+    /// ```
     native "map(self: list<T>, f: fn(T) -> U) -> list<U>" MAP;
-    /// The elements for which the function gives something true.
+    /// Returns the elements for which the function returns something true.
+    ///
+    /// ```harn
+    /// [1, 2, 3].filter({ x -> x > 1 }) // => [2, 3]
+    /// ```
     native "filter(self: list<T>, f: fn(T) -> any) -> list<T>" FILTER;
     /// Combines the elements into one value: calls the function with the result so far, which begins as `start`, and each
     /// element in turn.
+    ///
+    /// ```harn
+    /// [1, 2, 3].reduce(0, { sum, x -> sum + x }) // => 6
+    /// ```
     native "reduce(self: list<T>, start: S, f: fn(any, T) -> R) -> S | R" REDUCE;
     /// Calls the function with each element.
     native "for_each(self: list<T>, f: fn(T) -> any) -> nil" FOR_EACH;
-    /// The first element for which the function gives something true, nil when there is none.
+    /// Returns the first element for which the function returns something true, or nil if there is none.
+    ///
+    /// ```harn
+    /// [1, 2, 3].find({ x -> x > 1 }) // => 2
+    /// ```
     native "find(self: list<T>, f: fn(T) -> any) -> T?" FIND;
     /// Returns the index of that element, or -1 if there is none.
+    ///
+    /// ```harn
+    /// [1, 2, 3].find_index({ x -> x > 1 }) // => 1
+    /// ```
     native "find_index(self: list<T>, f: fn(T) -> any) -> int" FIND_INDEX;
-    /// Whether the function gives something true for any element.
+    /// Returns whether the function returns something true for any element.
+    ///
+    /// ```harn
+    /// [1, 2].any({ x -> x > 1 }) // => true
+    /// ```
     native "any(self: list<T>, f: fn(T) -> any) -> bool" ANY;
-    /// Whether the function gives something true for every element.
+    /// Returns whether the function returns something true for every element.
+    ///
+    /// ```harn
+    /// [1, 2].all({ x -> x > 1 }) // => false
+    /// ```
     native "all(self: list<T>, f: fn(T) -> any) -> bool" EVERY;
     /// Does what `all` does.
     native "every(self: list<T>, f: fn(T) -> any) -> bool" EVERY;
-    /// Whether the function gives something true for no element.
+    /// Returns whether the function returns something true for no element.
+    ///
+    /// ```harn
+    /// [1, 2].none({ x -> x > 2 }) // => true
+    /// ```
     native "none(self: list<T>, f: fn(T) -> any) -> bool" NONE;
-    /// The elements of the lists, sets and ranges that the function gives; what is none of these is one element.
+    /// Returns the elements of the lists, sets and ranges that the function returns. Other results are one element.
+    ///
+    /// ```harn
+    /// [1, 2].flat_map({ x -> [x, x] }) // => [1, 1, 2, 2]
+    /// ```
     native "flat_map(self: list<T>, f: fn(T) -> any) -> list" FLAT_MAP;
-    /// The elements up to the first for which the function gives nothing true.
+    /// Returns the elements up to the first for which the function returns nothing true.
+    ///
+    /// ```harn
+    /// [1, 2, 3, 1].take_while({ x -> x < 3 }) // => [1, 2]
+    /// ```
     native "take_while(self: list<T>, f: fn(T) -> any) -> list<T>" TAKE_WHILE;
-    /// The elements from the first on for which the function gives nothing true.
+    /// Returns the elements from the first on for which the function returns nothing true.
+    ///
+    /// ```harn
+    /// [1, 2, 3, 1].skip_while({ x -> x < 3 }) // => [3, 1]
+    /// ```
     native "skip_while(self: list<T>, f: fn(T) -> any) -> list<T>" SKIP_WHILE;
-    /// The pair of the elements for which the function gives something true, and the others.
+    /// Returns the pair of the elements for which the function returns something true, and the others.
+    ///
+    /// ```harn
+    /// [1, 2, 3].partition({ x -> x > 1 }) // => ([2, 3], [1])
+    /// ```
     native "partition(self: list<T>, f: fn(T) -> any) -> pair<list<T>, list<T>>" PARTITION;
-    /// Lists of the elements by the key that the function gives; keys are kept by their text.
+    /// Groups the elements by the key that the function returns; keys are kept by their text.
+    ///
+    /// ```harn
+    /// ["a", "bb", "cc"].group_by({ text -> text.count }) // => {"1": ["a"], "2": ["bb", "cc"]}
+    /// ```
     native "group_by(self: list<T>, f: fn(T) -> any) -> dict<string, list<T>>" GROUP_BY;
-    /// The element with the least key, nil when there is none.
+    /// Counts the elements by the key that the function returns; keys are kept by their text.
+    ///
+    /// ```harn
+    /// ["a", "bb", "cc"].count_by({ text -> text.count }) // => {"1": 1, "2": 2}
+    /// ```
+    native "count_by(self: list<T>, f: fn(T) -> any) -> dict<string, int>" COUNT_BY;
+    /// Returns the sum of the numbers that the function returns.
+    ///
+    /// ```harn
+    /// [{price: 2}, {price: 3.5}].sum_by({ item -> item.price }) // => 5.5
+    /// ```
+    native "sum_by(self: list<T>, f: fn(T) -> int | float) -> int | float" SUM_BY;
+    /// Returns the elements without those whose key equals that of an earlier one.
+    ///
+    /// ```harn
+    /// ["a", "A", "b"].unique_by({ text -> text.lower() }) // => ["a", "b"]
+    /// ```
+    native "unique_by(self: list<T>, key: fn(T) -> any) -> list<T>" UNIQUE_BY;
+    /// Returns a dict of the elements by the key that the function returns. A later element replaces an earlier one.
+    ///
+    /// ```harn
+    /// [{id: "x", n: 1}].key_by({ item -> item.id }) // => {x: {id: "x", n: 1}}
+    /// ```
+    native "key_by(self: list<T>, f: fn(T) -> any) -> dict<string, T>" KEY_BY;
+    /// Returns the element with the least key, or nil if there is none.
+    ///
+    /// ```harn
+    /// ["bb", "a"].min_by({ text -> text.count }) // => "a"
+    /// ```
     native "min_by(self: list<T>, key: fn(T) -> any) -> T?" MIN_BY;
-    /// The element with the greatest key, nil when there is none.
+    /// Returns the element with the greatest key, or nil if there is none.
+    ///
+    /// ```harn
+    /// ["bb", "a"].max_by({ text -> text.count }) // => "bb"
+    /// ```
     native "max_by(self: list<T>, key: fn(T) -> any) -> T?" MAX_BY;
 }
 
@@ -52,12 +136,12 @@ fn no_items() -> Value {
     Value::list(Vec::new())
 }
 
-static MAP: &Native = walk!(no_items(), |cx, acc, _, answer| {
+pub(super) static MAP: &Native = walk!(no_items(), |cx, acc, _, answer| {
     push(cx, acc, answer)?;
     Ok(VisitAction::On)
 });
 
-static FILTER: &Native = walk!(no_items(), |cx, acc, at, answer| {
+pub(super) static FILTER: &Native = walk!(no_items(), |cx, acc, at, answer| {
     let keep = answer.truthy();
     answer.discard();
     if keep {
@@ -145,6 +229,46 @@ static GROUP_BY: &Native = walk!(Value::dict(Dict::new()), |cx, acc, at, answer|
             *group = no_items();
         }
         push(cx, group, at.item())?;
+    }
+    Ok(VisitAction::On)
+});
+
+static COUNT_BY: &Native = walk!(Value::dict(Dict::new()), |_, acc, _, answer| {
+    if let Value::Dict(d) = acc {
+        let count = Rc::make_mut(d).dict.slot(&key_of(&answer));
+        *count = Value::Int(count.as_int().unwrap_or(0) + 1);
+    }
+    Ok(VisitAction::On)
+});
+
+static SUM_BY: &Native = walk!(Value::Int(0), |_, acc, at, answer| {
+    if answer.as_number().is_none() {
+        let message = format!("expected a number from the function, found {}", items::article(&answer));
+        return Err(Raise::error(RunCode::Type, message).about(1, format!("returns {}", items::shown(&answer))));
+    }
+    *acc = plus(acc, &answer, at.index)?;
+    Ok(VisitAction::On)
+});
+
+static UNIQUE_BY: &Native = walk!(
+    Value::pair(Value::Set(Rc::default()), no_items()),
+    |cx, acc, at, key| {
+        if let Value::Pair(p) = acc {
+            let p = Rc::<Pair>::make_mut(p);
+            if let Value::Set(seen) = &mut p.first
+                && Rc::make_mut(seen).add(key)
+            {
+                push(cx, &mut p.second, at.item())?;
+            }
+        }
+        Ok(VisitAction::On)
+    },
+    |regs| Ok(second(regs))
+);
+
+static KEY_BY: &Native = walk!(Value::dict(Dict::new()), |_, acc, at, answer| {
+    if let Value::Dict(d) = acc {
+        *Rc::make_mut(d).dict.slot(&key_of(&answer)) = at.item();
     }
     Ok(VisitAction::On)
 });

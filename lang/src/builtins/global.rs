@@ -17,9 +17,13 @@ crate::builtins! { "" =>
     plain "set(...values) -> set" set::make;
     /// The texts of the elements, with the separator between them.
     plain "join(items: any, separator: string = \"\") -> string" list::join;
-    /// The parts between the separators. Without a separator: the words between white space; with an empty one: the
-    /// characters.
-    plain "split(text: string, separator: string = nil) -> list<string>" string::split;
+    /// Returns the parts between the separators: at most `limit`, the last of which holds the rest. Without a separator these are
+    /// the words between white space; with an empty one they are the characters.
+    ///
+    /// ```harn
+    /// split("key=a=b", "=", 2) // => ["key", "a=b"]
+    /// ```
+    plain "split(text: string, separator: string? = nil, limit: int? = nil) -> list<string>" string::split;
     /// The string without white space at its ends.
     plain "trim(text: string) -> string" string::trim;
 }

@@ -17,6 +17,32 @@ crate::builtins! { "" =>
     plain "json_stringify(value: any) -> string" json_stringify;
     /// Writes the value on several lines.
     plain "json_stringify_pretty(value: any) -> string" json_stringify_pretty;
+    /// Returns the JSON text of a value on several lines.
+    ///
+    /// ```harn
+    /// json_pretty({a: [1]}) // => "{\n  \"a\": [\n    1\n  ]\n}"
+    /// ```
+    plain "json_pretty(value: any) -> string" json_stringify_pretty;
+    /// Returns the value at a JSON pointer (RFC 6901), or nil if there is none.
+    ///
+    /// ```harn
+    /// json_pointer({a: [{b: 7}]}, "/a/0/b") // => 7
+    /// json_pointer({a: 1}, "/x") // => nil
+    /// ```
+    plain "json_pointer(value: any, pointer: string) -> any" json_pointer;
+    /// Parses a text with a JSON value on each line. Empty lines are skipped.
+    ///
+    /// ```harn
+    /// jsonl_parse("{\"a\": 1}\n[2]\n") // => [{a: 1}, [2]]
+    /// jsonl_parse("1\n{") // => error: line 2: invalid JSON
+    /// ```
+    plain "jsonl_parse(text: string) -> list" jsonl_parse;
+    /// Returns a text with the JSON of each value on a line of its own.
+    ///
+    /// ```harn
+    /// jsonl_stringify([{a: 1}, [2]]) // => "{\"a\":1}\n[2]\n"
+    /// ```
+    plain "jsonl_stringify(values: list) -> string" jsonl_stringify;
 }
 
 /// Levels of nesting that are written: deeper values come from a mistake, and writing recurses.
@@ -320,6 +346,14 @@ pub fn json_text(value: &Value) -> Result<String, Box<Raise>> {
     written(value, |value| serde_json::to_string(value))
 }
 
+/// Writes a value as JSON on several lines.
+///
+/// # Errors
+/// Fails as [`json_text`] does.
+pub fn json_text_pretty(value: &Value) -> Result<String, Box<Raise>> {
+    written(value, |value| serde_json::to_string_pretty(value))
+}
+
 static JSON_PARSE: &Native = &Native { enter: json_parse, resume: computed, item: no_item, slots: decode::SLOTS + 3 };
 
 /// The register of the type, the first of those after the arguments; the data is in the next.
@@ -378,8 +412,68 @@ fn json_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
 }
 
 fn json_stringify_pretty(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let text = written(&args[0], |value| serde_json::to_string_pretty(value)).map_err(|raise| raise.about(0, ""))?;
+    let text = json_text_pretty(&args[0]).map_err(|raise| raise.about(0, ""))?;
     cx.charge(text.len(), 2);
     cx.check_size(Some(text.len()))?;
     Ok(Value::from(text))
+}
+
+fn json_pointer(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let pointer = args::str(args, 1)?;
+    cx.charge_part(pointer.len(), 4);
+    if pointer.is_empty() {
+        return Ok(args[0].clone());
+    }
+    let Some(parts) = pointer.strip_prefix('/') else {
+        return Err(Raise::error(RunCode::Value, "a JSON pointer begins with `/`")
+            .about(1, "")
+            .help("write the keys and indexes with `/` before each: `/items/0/name`"));
+    };
+    let mut found = args[0].clone();
+    for part in parts.split('/') {
+        let key = part.replace("~1", "/").replace("~0", "~");
+        let index = || key.parse::<usize>().ok().filter(|_| key == "0" || !key.starts_with('0'));
+        let next = match &found {
+            Value::Dict(entries) => entries.dict.get_str(&key).cloned(),
+            Value::Struct(own) => own.to_dict().get_str(&key).cloned(),
+            Value::Host(host) => match index() {
+                Some(index) if host.object().is_list() => super::items::at(&found, index),
+                _ => host.object().get(&key),
+            },
+            other => index().and_then(|index| super::items::at(other, index)),
+        };
+        match next {
+            Some(value) => found = value,
+            None => return Ok(Value::Nil),
+        }
+    }
+    Ok(found)
+}
+
+fn jsonl_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let text = args::str(args, 0)?;
+    // Values are larger than their texts.
+    cx.check_room(text.len().saturating_mul(4))?;
+    cx.charge(text.len(), 4);
+    let mut values = Vec::new();
+    for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let value = parse_json(line).map_err(|mut raise| {
+            raise.message = format!("line {}: {}", i + 1, raise.message);
+            raise.about(0, "not JSON Lines")
+        })?;
+        super::items::push(cx, &mut values, value)?;
+    }
+    Ok(Value::list(values))
+}
+
+fn jsonl_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let mut out = String::new();
+    for value in super::items::items(cx, args, 0)?.iter() {
+        let line = json_text(value).map_err(|raise| raise.about(0, ""))?;
+        cx.charge(line.len(), 2);
+        cx.check_size(out.len().checked_add(line.len() + 1))?;
+        out.push_str(&line);
+        out.push('\n');
+    }
+    Ok(Value::from(out))
 }

@@ -2,7 +2,7 @@
 
 use super::items::{bound, items, room};
 use super::ordering::{extreme, extreme_of_range};
-use super::{args, items};
+use super::{args, items, random, statistics};
 use crate::value::meter::copied;
 use crate::value::{Dict, Set, Str, Value, display, equal};
 use crate::vm::{Cx, Meter, Raise, RunCode, Stopped, overflow};
@@ -12,54 +12,197 @@ use std::rc::Rc;
 
 crate::builtins! { "<list>" =>
     /// Returns the number of elements.
+    ///
+    /// ```harn
+    /// [1, 2].count // => 2
+    /// ```
     plain "count(self: list) -> int" [pure, property] count;
-    /// Whether there are none.
+    /// Returns whether there are no elements.
+    ///
+    /// ```harn
+    /// [].empty // => true
+    /// ```
     plain "empty(self: list) -> bool" [pure, property] empty;
-    /// The first element, nil when there is none.
+    /// Returns the first element, or nil if there is none.
+    ///
+    /// ```harn
+    /// [1, 2].first // => 1
+    /// ```
     plain "first(self: list<T>) -> T?" [pure, property] first;
-    /// The last element, nil when there is none.
+    /// Returns the last element, or nil if there is none.
+    ///
+    /// ```harn
+    /// [1, 2].last // => 2
+    /// ```
     plain "last(self: list<T>) -> T?" [pure, property] last;
-    /// Whether an element equals the value.
+    /// Returns whether an element equals the value.
+    ///
+    /// ```harn
+    /// [1, 2].contains(2) // => true
+    /// ```
     plain "contains(self: list, value: any) -> bool" [pure] contains;
     /// Returns the index of the first element that equals the value, or -1 if there is none.
+    ///
+    /// ```harn
+    /// [5, 6].index_of(6) // => 1
+    /// [5, 6].index_of(7) // => -1
+    /// ```
     plain "index_of(self: list, value: any) -> int" [pure] index_of;
-    /// The elements from `start` up to `end`, that one not included; negative ones count from the end.
+    /// Returns the elements from `start` up to `end`, which is not included. Negative ones count from the end.
+    ///
+    /// ```harn
+    /// [1, 2, 3, 4].slice(1, -1) // => [2, 3]
+    /// ```
     plain "slice(self: list<T>, start: int, end: int = nil) -> list<T>" [pure] slice;
-    /// The first `n` elements, or all when there are fewer.
+    /// Returns the first `n` elements, or all if there are fewer.
+    ///
+    /// ```harn
+    /// [1, 2, 3].take(2) // => [1, 2]
+    /// ```
     plain "take(self: list<T>, n: int) -> list<T>" [pure] take;
-    /// All but the first `n` elements.
+    /// Returns all but the first `n` elements.
+    ///
+    /// ```harn
+    /// [1, 2, 3].skip(2) // => [3]
+    /// ```
     plain "skip(self: list<T>, n: int) -> list<T>" [pure] skip;
-    /// Pairs of the elements of both, as long as both have one.
+    /// Returns pairs of the elements of both, as long as both have one.
+    ///
+    /// ```harn
+    /// [1, 2].zip(["a", "b"]) // => [(1, "a"), (2, "b")]
+    /// ```
     plain "zip(self: list<T>, other: list<U> | set<U>) -> list<pair<T, U>>" [pure] zip;
-    /// Pairs `(index, element)`.
+    /// Returns pairs `(index, element)`.
+    ///
+    /// ```harn
+    /// ["a", "b"].enumerate() // => [(0, "a"), (1, "b")]
+    /// ```
     plain "enumerate(self: list<T>) -> list<pair<int, T>>" [pure] enumerate;
-    /// The elements without those that equal an earlier one.
+    /// Returns the elements without those that equal an earlier one.
+    ///
+    /// ```harn
+    /// [1, 2, 1].unique() // => [1, 2]
+    /// ```
     plain "unique(self: list<T>) -> list<T>" [pure] unique;
-    /// The elements of the lists, sets and ranges inside, one level deep; what is none of these stays as it is.
+    /// Returns the elements of the lists, sets and ranges inside, one level deep. Other elements stay as they are.
+    ///
+    /// ```harn
+    /// [[1, 2], 3].flatten() // => [1, 2, 3]
+    /// ```
     plain "flatten(self: list) -> list" [pure] flatten;
-    /// Lists of `size` elements each, in order; the last one may be shorter.
+    /// Returns lists of `size` elements each, in order; the last one may be shorter.
+    ///
+    /// ```harn
+    /// [1, 2, 3].chunk(2) // => [[1, 2], [3]]
+    /// ```
     plain "chunk(self: list<T>, size: int) -> list<list<T>>" [pure] chunk;
-    /// Every run of `size` neighbours, each beginning `step` elements after the one before.
+    /// Returns every run of `size` neighbours, each of which begins `step` elements after the one before.
+    ///
+    /// ```harn
+    /// [1, 2, 3].window(2) // => [[1, 2], [2, 3]]
+    /// ```
     plain "window(self: list<T>, size: int, step: int = 1) -> list<list<T>>" [pure] window;
-    /// The elements that are not nil.
+    /// Returns the elements that are not nil.
+    ///
+    /// ```harn
+    /// [1, nil, 2].compact() // => [1, 2]
+    /// ```
     plain "compact(self: list<T?>) -> list<T>" [pure] compact;
     /// Counts the occurrences of each element, by its text.
+    ///
+    /// ```harn
+    /// ["a", "b", "a"].tally() // => {a: 2, b: 1}
+    /// ```
     plain "tally(self: list) -> dict<string, int>" [pure] tally;
-    /// The sum of numbers; 0 when there are none.
+    /// Returns the sum of numbers, 0 if there are none.
+    ///
+    /// ```harn
+    /// [1, 2.5].sum() // => 3.5
+    /// ```
     plain "sum(self: list) -> int | float" [pure] sum;
-    /// The least element, nil when there is none.
+    /// Returns the mean of numbers, or nil if there are none.
+    ///
+    /// ```harn
+    /// [1, 2, 6].mean() // => 3.0
+    /// ```
+    plain "mean(self: list) -> float?" [pure] statistics::mean;
+    /// Returns the median of numbers, or nil if there are none.
+    ///
+    /// ```harn
+    /// [5, 1, 3].median() // => 3.0
+    /// ```
+    plain "median(self: list) -> float?" [pure] statistics::median;
+    /// Returns the percentile `p` of numbers, from 0 to 100, or nil if there are none.
+    ///
+    /// ```harn
+    /// [10, 20, 30, 40].percentile(50) // => 25.0
+    /// ```
+    plain "percentile(self: list, p: int | float) -> float?" [pure] statistics::percentile;
+    /// Returns the standard deviation of a sample, or nil if it has fewer than two numbers.
+    ///
+    /// ```harn
+    /// [1, 3].stddev().round(3) // => 1.414
+    /// ```
+    plain "stddev(self: list) -> float?" [pure] statistics::stddev;
+    /// Returns a random element.
+    ///
+    /// ```harn
+    /// ["red"].choice() // => "red"
+    /// ```
+    plain "choice(self: list<T>) -> T" [pure] random::choice;
+    /// Returns the elements in random order.
+    ///
+    /// ```harn
+    /// [1, 2, 3].shuffle().sort() // => [1, 2, 3]
+    /// ```
+    plain "shuffle(self: list<T>) -> list<T>" [pure] random::shuffle;
+    /// Returns `n` random elements in random order, or all if there are fewer.
+    ///
+    /// ```harn
+    /// [1, 2, 3].sample(2).count // => 2
+    /// ```
+    plain "sample(self: list<T>, n: int) -> list<T>" [pure] random::sample;
+    /// Returns the least element, or nil if there is none.
+    ///
+    /// ```harn
+    /// [3, 1, 2].min() // => 1
+    /// ```
     plain "min(self: list<T>) -> T?" [pure] min;
-    /// The greatest element, nil when there is none.
+    /// Returns the greatest element, or nil if there is none.
+    ///
+    /// ```harn
+    /// [3, 1, 2].max() // => 3
+    /// ```
     plain "max(self: list<T>) -> T?" [pure] max;
-    /// The texts of the elements, with the separator between them.
+    /// Joins the texts of the elements, with the separator between them.
+    ///
+    /// ```harn
+    /// [1, 2, 3].join("-") // => "1-2-3"
+    /// ```
     plain "join(self: list, separator: string = \"\") -> string" [pure] join;
-    /// The elements in the opposite order.
+    /// Returns the elements in the opposite order.
+    ///
+    /// ```harn
+    /// [1, 2, 3].reverse() // => [3, 2, 1]
+    /// ```
     plain "reverse(self: list<T>) -> list<T>" [pure] reverse;
-    /// The elements as a list.
+    /// Returns the elements as a list.
+    ///
+    /// ```harn
+    /// (1 to 3).to_list() // => [1, 2, 3]
+    /// ```
     plain "to_list(self: list<T>) -> list<T>" [pure] to_list;
-    /// The elements as a set.
+    /// Returns the elements as a set.
+    ///
+    /// ```harn
+    /// [1, 2, 1].to_set().count // => 2
+    /// ```
     plain "to_set(self: list<T>) -> set<T>" [pure] to_set;
-    /// A dict from pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
+    /// Makes a dict of pairs `(key, value)`, lists `[key, value]` or entries `{key, value}`.
+    ///
+    /// ```harn
+    /// [["a", 1], ["b", 2]].to_dict() // => {a: 1, b: 2}
+    /// ```
     plain "to_dict(self: list) -> dict" [pure] to_dict;
 }
 
@@ -93,14 +236,14 @@ fn find(cx: &Cx<'_>, args: &[Value]) -> Result<Option<usize>, Box<Raise>> {
     Ok(found)
 }
 
-fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Value::Set(s) = &args[0] {
         return Ok(Value::Bool(s.contains(&args[1])));
     }
     Ok(Value::Bool(find(cx, args)?.is_some()))
 }
 
-fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(find(cx, args)?.map_or(Value::Int(-1), Value::from))
 }
 
@@ -141,7 +284,7 @@ fn skip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     part(cx, args, from, n)
 }
 
-fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = items::count(args, 0)?.min(items::count(args, 1)?);
     room(cx, n)?;
     cx.charge(n, 8);
@@ -149,7 +292,7 @@ fn zip(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::list((0..n).map_while(pair).collect()))
 }
 
-fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let n = items::count(args, 0)?;
     room(cx, n)?;
     cx.charge(n, 8);
@@ -157,12 +300,12 @@ fn enumerate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::list((0..n).map_while(pair).collect()))
 }
 
-fn unique(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn unique(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let set: Set = items(cx, args, 0)?.iter().cloned().collect();
     Ok(Value::list(copied(set.items())))
 }
 
-fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn flatten(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let mut flat = Vec::new();
     let mut meter = Meter::start();
     for i in 0..items::count(args, 0)? {
@@ -222,7 +365,7 @@ fn tally(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::dict(counts))
 }
 
-fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn sum(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Value::Range(range) = &args[0] {
         return range.sum().map(Value::Int).ok_or_else(|| overflow("the sum"));
     }
@@ -280,7 +423,7 @@ pub(super) fn join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
     Ok(Value::Str(out))
 }
 
-fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     cx.charge(items::count(args, 0)?, 1);
     items::change(cx, args, 0, |items| items.reverse())
 }

@@ -7,41 +7,114 @@ use crate::vm::{Cx, Raise, RunCode, overflow, power};
 use std::cmp::Ordering;
 
 crate::builtins! { "" =>
-    /// The number without its sign.
+    /// Returns the number without its sign.
+    ///
+    /// ```harn
+    /// abs(-2.5) // => 2.5
+    /// ```
     plain "abs(x: int | float) -> int | float" abs;
-    /// The least of the values, or of the elements of the one list that is given.
+    /// Returns the least of the values, or of the elements of the one list that is given.
+    ///
+    /// ```harn
+    /// min(3, 1, 2) // => 1
+    /// ```
     plain "min(...values) -> any" min;
-    /// The greatest of the values, or of the elements of the one list that is given.
+    /// Returns the greatest of the values, or of the elements of the one list that is given.
+    ///
+    /// ```harn
+    /// max([3, 1, 2]) // => 3
+    /// ```
     plain "max(...values) -> any" max;
-    /// The greatest int that is not above the number.
+    /// Returns the greatest int that is not above the number.
+    ///
+    /// ```harn
+    /// floor(2.7) // => 2
+    /// ```
     plain "floor(x: int | float) -> int | float" floor;
-    /// The least int that is not below the number.
+    /// Returns the least int that is not below the number.
+    ///
+    /// ```harn
+    /// ceil(2.1) // => 3
+    /// ```
     plain "ceil(x: int | float) -> int | float" ceil;
-    /// The nearest int, halves away from zero; with `digits`, the float with so many digits behind the point.
+    /// Rounds to the nearest int, halves away from zero; with `digits` to a float with that many digits after the point.
+    ///
+    /// ```harn
+    /// round(2.5) // => 3
+    /// round(2.345, 1) // => 2.3
+    /// ```
     plain "round(x: int | float, digits: int = nil) -> int | float" round;
-    /// The square root.
+    /// Returns the square root.
+    ///
+    /// ```harn
+    /// sqrt(9) // => 3.0
+    /// ```
     plain "sqrt(x: int | float) -> float" sqrt;
     /// Returns `base ** exponent`: an int for two ints, unless the exponent is negative.
+    ///
+    /// ```harn
+    /// pow(2, 10) // => 1024
+    /// ```
     plain "pow(base: int | float, exponent: int | float) -> int | float" pow;
-    /// e to the power of the number.
+    /// Returns e to the power of the number.
+    ///
+    /// ```harn
+    /// exp(0) // => 1.0
+    /// ```
     plain "exp(x: int | float) -> float" exp;
-    /// The natural logarithm.
+    /// Returns the natural logarithm.
+    ///
+    /// ```harn
+    /// ln(1) // => 0.0
+    /// ```
     plain "ln(x: int | float) -> float" ln;
-    /// The logarithm to the base 2.
+    /// Returns the logarithm to the base 2.
+    ///
+    /// ```harn
+    /// log2(8) // => 3.0
+    /// ```
     plain "log2(x: int | float) -> float" log2;
-    /// The logarithm to the base 10.
+    /// Returns the logarithm to the base 10.
+    ///
+    /// ```harn
+    /// log10(1000) // => 3.0
+    /// ```
     plain "log10(x: int | float) -> float" log10;
-    /// The sine of an angle in radians.
+    /// Returns the sine of an angle in radians.
+    ///
+    /// ```harn
+    /// sin(0) // => 0.0
+    /// ```
     plain "sin(x: int | float) -> float" sin;
-    /// The cosine of an angle in radians.
+    /// Returns the cosine of an angle in radians.
+    ///
+    /// ```harn
+    /// cos(0) // => 1.0
+    /// ```
     plain "cos(x: int | float) -> float" cos;
-    /// The tangent of an angle in radians.
+    /// Returns the tangent of an angle in radians.
+    ///
+    /// ```harn
+    /// tan(0) // => 0.0
+    /// ```
     plain "tan(x: int | float) -> float" tan;
-    /// The angle of the point (x, y), in radians.
+    /// Returns the angle of the point (x, y), in radians.
+    ///
+    /// ```harn
+    /// atan2(0, 1) // => 0.0
+    /// ```
     plain "atan2(y: int | float, x: int | float) -> float" atan2;
-    /// The ratio of a circle's circumference to its diameter.
+    /// Returns the ratio of a circle's circumference to its diameter.
+    ///
+    /// ```harn
+    /// pi().round(4) // => 3.1416
+    /// ```
     plain "pi() -> float" pi;
-    /// Whether the value is the float that is no number.
+    /// Returns whether the value is the float NaN.
+    ///
+    /// ```harn
+    /// is_nan(0.0 / 0.0) // => true
+    /// ```
     plain "is_nan(x: any) -> bool" is_nan;
 }
 

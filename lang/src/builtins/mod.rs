@@ -13,6 +13,8 @@ mod core;
 mod decode;
 mod dict;
 mod each;
+mod format;
+mod free;
 mod global;
 mod grow;
 mod hash;
@@ -26,15 +28,19 @@ mod number;
 mod observe;
 mod options;
 mod ordering;
+mod random;
 mod range;
 mod regex;
 mod result;
 pub(crate) mod select;
 mod set;
 mod sort;
+mod statistics;
 mod string;
 mod task;
+mod text;
 mod under;
+mod variant;
 mod walk;
 
 pub use crate::declaration::{Arity, Builtin, Index, OptionRow, OptionTable, Registry, Right, TypedBy, arity, name_of};
@@ -43,7 +49,7 @@ pub use crate::declaration::{doc_text, key_text};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;
-pub use json::{json_parse_at_once, json_text, parse_json};
+pub use json::{json_parse_at_once, json_text, json_text_pretty, parse_json};
 pub(crate) use observe::{ASSERT_PARTS, COVER};
 pub use options::OPTIONS;
 #[cfg(test)]
@@ -62,9 +68,14 @@ pub static TABLES: &[&[Builtin]] = &[
     global::TABLE,
     hash::TABLE,
     json::TABLE,
+    format::TABLE,
+    free::TABLE,
     math::TABLE,
+    random::TABLE,
     regex::TABLE,
     result::TABLE,
+    statistics::TABLE,
+    text::global::TABLE,
     // Methods.
     bytes::TABLE,
     decode::TABLE,
@@ -75,6 +86,8 @@ pub static TABLES: &[&[Builtin]] = &[
     sort::TABLE,
     number::TABLE,
     number::FLOAT,
+    format::of_numbers::TABLE,
+    format::OF_FLOATS,
     range::TABLE,
     range::RANGE[0],
     range::RANGE[1],
@@ -86,6 +99,10 @@ pub static TABLES: &[&[Builtin]] = &[
     range::SET[1],
     range::SET[2],
     string::TABLE,
+    text::TABLE,
+    format::of_strings::TABLE,
+    regex::methods::TABLE,
+    variant::TABLE,
     iter::METHODS[0],
     iter::METHODS[1],
     iter::METHODS[2],

@@ -11,11 +11,45 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 crate::builtins! { "" =>
-    /// The texts of all matches, nil when there is none.
+    /// Returns whether a pattern matches a part of the text; `^` and `$` match its ends.
+    ///
+    /// ```harn
+    /// regex_test(r"^\d+$", "2025") // => true
+    /// regex_test(r"(?i)error", "An Error") // => true
+    /// ```
+    plain "regex_test(pattern: string, text: string) -> bool" regex_test;
+    /// Returns the first match as `{match, groups, index}` and an entry for each named group, or nil if there is none.
+    ///
+    /// ```harn
+    /// let found = regex_find(r"(?<key>\w+)=(?<value>\w+)", "size=10")
+    /// [found.key, found.value, found.match, found.index] // => ["size", "10", "size=10", 0]
+    /// regex_find(r"\d", "none") // => nil
+    /// ```
+    plain "regex_find(pattern: string, text: string) -> dict | nil" regex_find;
+    /// Returns the parts of the text between the matches.
+    ///
+    /// ```harn
+    /// regex_split(r"\s*[,;]\s*", "a , b;c") // => ["a", "b", "c"]
+    /// ```
+    plain "regex_split(pattern: string, text: string) -> list<string>" regex_split;
+    /// Returns the texts of all matches, or nil if there is none.
+    ///
+    /// ```harn
+    /// regex_match(r"\d+", "1, 22 and 333") // => ["1", "22", "333"]
+    /// regex_match(r"\d+", "none") // => nil
+    /// ```
     plain "regex_match(pattern: string, text: string) -> list<string> | nil" regex_match;
-    /// The text with every match replaced; `$1` and `${name}` in `new` stand for what the groups matched, `$$` for `$`.
+    /// Replaces every match: `$1` and `${name}` in `new` stand for what the groups matched, `$$` for `$`.
+    ///
+    /// ```harn
+    /// regex_replace(r"(\w+)@(\w+)", "$2 of $1", "ann@home") // => "home of ann"
+    /// ```
     plain "regex_replace(pattern: string, new: string, text: string) -> string" regex_replace;
-    /// All matches, each as `{match, groups}` and an entry for each named group; a group that took no part is nil.
+    /// Returns all matches, each as `{match, groups}` and an entry for each named group; a group that took no part is nil.
+    ///
+    /// ```harn
+    /// regex_captures(r"(\w)(\d)?", "a1 b").map({ found -> found.groups }) // => [["a", "1"], ["b", nil]]
+    /// ```
     plain "regex_captures(pattern: string, text: string) -> list<dict>" regex_captures;
 }
 
@@ -176,6 +210,96 @@ fn regex_captures(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rais
         push(cx, &mut rows, Value::dict(row))
     })?;
     Ok(Value::list(rows))
+}
+
+fn regex_test(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    cx.charge(args::str(args, 1)?.len(), 1);
+    let found = pattern(args)?.find(args::str(args, 1)?, false)?;
+    Ok(Value::Bool(found.is_some()))
+}
+
+fn regex_find(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    cx.charge(args::str(args, 1)?.len(), 1);
+    let text = args::str(args, 1)?;
+    let pattern = pattern(args)?;
+    let Some(captures) = pattern.find(text, true)? else { return Ok(Value::Nil) };
+    let group = |i: usize| -> Result<Value, Box<Raise>> {
+        let Some(span) = captures.get_group(i) else { return Ok(Value::Nil) };
+        cx.check_copy(span.len())?;
+        Ok(Value::str(&text[span.range()]))
+    };
+    let mut row = Dict::with_capacity(3);
+    for (i, name) in pattern.groups().pattern_names(ONLY).enumerate() {
+        if let Some(name) = name {
+            row.insert(cx.isolate.intern(name), group(i)?);
+        }
+    }
+    let groups = (1..captures.group_len()).map(group).collect::<Result<Vec<_>, _>>()?;
+    let start = captures.get_match().map_or(0, |found| found.start());
+    row.insert(cx.isolate.intern("match"), group(0)?);
+    row.insert(cx.isolate.intern("groups"), Value::list(groups));
+    row.insert(cx.isolate.intern("index"), Value::from(text[..start].chars().count()));
+    Ok(Value::dict(row))
+}
+
+fn regex_split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    cx.charge(args::str(args, 1)?.len(), 1);
+    let text = args::str(args, 1)?;
+    let (mut parts, mut done) = (Vec::new(), 0);
+    pattern(args)?.each(text, false, |captures, meter| {
+        let Some(one) = captures.get_match() else { return Ok(()) };
+        meter.steps(1 + (one.start() - done) / 16).map_err(Stopped::raise)?;
+        push(cx, &mut parts, Value::str(&text[done..one.start()]))?;
+        done = one.end();
+        Ok(())
+    })?;
+    push(cx, &mut parts, Value::str(&text[done..]))?;
+    Ok(Value::list(parts))
+}
+
+/// Methods of strings, whose first argument is the text.
+pub(super) mod methods {
+    use super::{regex_replace, regex_test};
+    use crate::value::Value;
+    use crate::vm::{About, Cx, Raise};
+
+    crate::builtins! { "<string>" =>
+        /// Returns whether a regular expression matches a part of the string; `^` and `$` match its ends.
+        ///
+        /// ```harn
+        /// "v1.20".matches(r"^v\d+\.\d+$") // => true
+        /// ```
+        plain "matches(self: string, pattern: string) -> bool" matches;
+        /// Replaces every match of a regular expression: `$1` and `${name}` in `new` stand for what the groups matched.
+        ///
+        /// ```harn
+        /// "2025-01-31".replace_regex(r"(\d+)-(\d+)-(\d+)", "$3.$2.$1") // => "31.01.2025"
+        /// ```
+        plain "replace_regex(self: string, pattern: string, new: string) -> string" replace_regex;
+    }
+
+    fn matches(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+        args.swap(0, 1);
+        regex_test(cx, args).map_err(swapped)
+    }
+
+    fn replace_regex(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+        // The pattern, the new text, the text.
+        args.rotate_left(1);
+        regex_replace(cx, args).map_err(|mut raise| {
+            if let About::Argument(i) = &mut raise.about {
+                *i = (*i + 1) % 3;
+            }
+            raise
+        })
+    }
+
+    fn swapped(mut raise: Box<Raise>) -> Box<Raise> {
+        if let About::Argument(i) = &mut raise.about {
+            *i = 1 - (*i).min(1);
+        }
+        raise
+    }
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ const END_LEFT: usize = 6;
 const END_RIGHT: usize = 7;
 const CALL: usize = 8;
 
-static SORT: &Native = &Native { enter: sort_enter, resume: sort_resume, item: super::no_item, slots: 8 };
+pub(super) static SORT: &Native = &Native { enter: sort_enter, resume: sort_resume, item: super::no_item, slots: 8 };
 
 fn sort_enter(cx: &mut Cx<'_>, regs: &mut [Value]) -> Result<Step, Box<Raise>> {
     let n = items::count(regs, FROM)?;

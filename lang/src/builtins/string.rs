@@ -1,68 +1,185 @@
 //! Methods of strings. Positions and lengths count characters (Unicode scalar values).
 
 use super::args;
-use super::items::{bound, collect, position};
+use super::items::{self, bound, collect, position};
 use crate::value::{Str, Value};
 use crate::vm::{Cx, Raise, RunCode};
 use std::rc::Rc;
 
 crate::builtins! { "<string>" =>
     /// Returns the number of characters.
+    ///
+    /// ```harn
+    /// "héllo".count // => 5
+    /// ```
     plain "count(self: string) -> int" [pure, property] count;
-    /// Whether there are none.
+    /// Returns whether the string has no characters.
+    ///
+    /// ```harn
+    /// "".empty // => true
+    /// ```
     plain "empty(self: string) -> bool" [pure, property] empty;
-    /// Whether the text occurs in it.
+    /// Returns whether the text occurs in the string.
+    ///
+    /// ```harn
+    /// "haystack".contains("stack") // => true
+    /// ```
     plain "contains(self: string, text: string) -> bool" [pure] contains;
-    /// The string with every `old` replaced by `new`.
+    /// Replaces every `old` by `new`.
+    ///
+    /// ```harn
+    /// "a-b-c".replace("-", "+") // => "a+b+c"
+    /// ```
     plain "replace(self: string, old: string, new: string) -> string" [pure] replace;
-    /// The parts between the separators. Without a separator: the words between white space; with an empty one: the
-    /// characters.
-    plain "split(self: string, separator: string = nil) -> list<string>" [pure] split;
-    /// The string without white space at its ends.
+    /// Returns the parts between the separators: at most `limit`, the last of which holds the rest. Without a separator these are
+    /// the words between white space; with an empty one they are the characters.
+    ///
+    /// ```harn
+    /// "a,b,c".split(",") // => ["a", "b", "c"]
+    /// "key=a=b".split("=", 2) // => ["key", "a=b"]
+    /// " one  two ".split() // => ["one", "two"]
+    /// ```
+    plain "split(self: string, separator: string? = nil, limit: int? = nil) -> list<string>" [pure] split;
+    /// Returns the string without white space at its ends.
+    ///
+    /// ```harn
+    /// "  a b ".trim() // => "a b"
+    /// ```
     plain "trim(self: string) -> string" [pure] trim;
-    /// The string without white space at its start.
+    /// Returns the string without white space at its start.
+    ///
+    /// ```harn
+    /// "  a ".trim_start() // => "a "
+    /// ```
     plain "trim_start(self: string) -> string" [pure] trim_start;
-    /// The string without white space at its end.
+    /// Returns the string without white space at its end.
+    ///
+    /// ```harn
+    /// "  a ".trim_end() // => "  a"
+    /// ```
     plain "trim_end(self: string) -> string" [pure] trim_end;
-    /// Whether it begins with the text.
+    /// Returns whether the string begins with the text.
+    ///
+    /// ```harn
+    /// "harness".starts_with("harn") // => true
+    /// ```
     plain "starts_with(self: string, text: string) -> bool" [pure] starts_with;
-    /// Whether it ends with the text.
+    /// Returns whether the string ends with the text.
+    ///
+    /// ```harn
+    /// "notes.md".ends_with(".md") // => true
+    /// ```
     plain "ends_with(self: string, text: string) -> bool" [pure] ends_with;
-    /// In small letters.
+    /// Returns the string in small letters.
+    ///
+    /// ```harn
+    /// "ÀB".lowercase() // => "àb"
+    /// ```
     plain "lowercase(self: string) -> string" [pure] lowercase;
-    /// Does what `lowercase` does.
+    /// Returns the string in small letters.
+    ///
+    /// ```harn
+    /// "ÀB".lower() // => "àb"
+    /// ```
     plain "lower(self: string) -> string" [pure] lowercase;
-    /// In capital letters.
+    /// Returns the string in capital letters.
+    ///
+    /// ```harn
+    /// "àb".uppercase() // => "ÀB"
+    /// ```
     plain "uppercase(self: string) -> string" [pure] uppercase;
-    /// Does what `uppercase` does.
+    /// Returns the string in capital letters.
+    ///
+    /// ```harn
+    /// "àb".upper() // => "ÀB"
+    /// ```
     plain "upper(self: string) -> string" [pure] uppercase;
-    /// `length` characters from `start` on, or all that are left; a negative `start` counts from the end.
+    /// Returns `length` characters from `start` on, or all that are left. A negative `start` counts from the end.
+    ///
+    /// ```harn
+    /// "harness".substring(1, 3) // => "arn"
+    /// "harness".substring(-4) // => "ness"
+    /// ```
     plain "substring(self: string, start: int, length: int = nil) -> string" [pure] substring;
-    /// The lines, without their ends.
+    /// Returns the lines, without their ends.
+    ///
+    /// ```harn
+    /// "a\nb\n".lines() // => ["a", "b"]
+    /// ```
     plain "lines(self: string) -> list<string>" [pure] lines;
-    /// The characters, each as a string.
+    /// Returns the characters, each as a string.
+    ///
+    /// ```harn
+    /// "hé".chars() // => ["h", "é"]
+    /// ```
     plain "chars(self: string) -> list<string>" [pure] chars;
-    /// The character at `index`, nil when there is none; negative indexes count from the end.
+    /// Returns the character at `index`, or nil if there is none. Negative indexes count from the end.
+    ///
+    /// ```harn
+    /// "abc".char_at(-1) // => "c"
+    /// "abc".char_at(5) // => nil
+    /// ```
     plain "char_at(self: string, index: int) -> string | nil" [pure] char_at;
     /// Returns the index of the first occurrence of the text, or -1 if there is none.
+    ///
+    /// ```harn
+    /// "haystack".index_of("stack") // => 3
+    /// "haystack".index_of("x") // => -1
+    /// ```
     plain "index_of(self: string, text: string) -> int" [pure] index_of;
     /// Returns the index of the last occurrence of the text, or -1 if there is none.
+    ///
+    /// ```harn
+    /// "a/b/c".last_index_of("/") // => 3
+    /// ```
     plain "last_index_of(self: string, text: string) -> int" [pure] last_index_of;
-    /// The string `times` times in a row.
+    /// Repeats the string.
+    ///
+    /// ```harn
+    /// "ab".repeat(3) // => "ababab"
+    /// ```
     plain "repeat(self: string, times: int) -> string" [pure] repeat;
-    /// The characters in the opposite order.
+    /// Returns the characters in the opposite order.
+    ///
+    /// ```harn
+    /// "abc".reverse() // => "cba"
+    /// ```
     plain "reverse(self: string) -> string" [pure] reverse;
-    /// The string filled up to `width` characters at its start.
+    /// Fills the string at its start up to `width` characters.
+    ///
+    /// ```harn
+    /// "7".pad_left(3, "0") // => "007"
+    /// ```
     plain "pad_left(self: string, width: int, fill: string = \" \") -> string" [pure] pad_left;
-    /// The string filled up to `width` characters at its end.
+    /// Fills the string at its end up to `width` characters.
+    ///
+    /// ```harn
+    /// "ab".pad_right(4, ".") // => "ab.."
+    /// ```
     plain "pad_right(self: string, width: int, fill: string = \" \") -> string" [pure] pad_right;
-    /// The int that the text stands for, nil when it is none.
+    /// Returns the int that the string stands for, or nil.
+    ///
+    /// ```harn
+    /// ["42".to_int(), "4.2".to_int()] // => [42, nil]
+    /// ```
     plain "to_int(self: string) -> int | nil" [pure] to_int;
-    /// The float that the text stands for, nil when it is none.
+    /// Returns the float that the string stands for, or nil.
+    ///
+    /// ```harn
+    /// ["4.2".to_float(), "x".to_float()] // => [4.2, nil]
+    /// ```
     plain "to_float(self: string) -> float | nil" [pure] to_float;
-    /// The string itself.
+    /// Returns the string itself.
+    ///
+    /// ```harn
+    /// "a".to_string() // => "a"
+    /// ```
     plain "to_string(self: string) -> string" [pure] to_string;
-    /// The bytes of the text in UTF-8.
+    /// Returns the bytes of the text in UTF-8.
+    ///
+    /// ```harn
+    /// "hé".to_bytes().to_list() // => [104, 195, 169]
+    /// ```
     plain "to_bytes(self: string) -> bytes" [pure] to_bytes;
 }
 
@@ -74,13 +191,13 @@ fn empty(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Bool(args::str(args, 0)?.is_empty()))
 }
 
-fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn contains(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     Ok(Value::Bool(text.contains(args::str(args, 1)?.as_str())))
 }
 
-fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (text, old, new) = (args::str(args, 0)?, args::str(args, 1)?, args::str(args, 2)?);
     cx.charge_part(text.len(), 8);
     cx.check_copy(text.len())?;
@@ -102,6 +219,10 @@ fn replace(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 4);
+    if args.get(2).is_some_and(|limit| !limit.is_nil()) {
+        let limit = items::size(args, 2, "the number of parts")?;
+        return split_at_most(cx, text, args::opt_str(args, 1)?.map(|separator| separator.as_str()), limit);
+    }
     match args::opt_str(args, 1)? {
         Some(separator) if separator.is_empty() => each_char(cx, text),
         separator => {
@@ -122,6 +243,33 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
             }
         }
     }
+}
+
+/// Splits a text into few parts; the last one is the rest.
+fn split_at_most(cx: &Cx<'_>, text: &str, separator: Option<&str>, limit: usize) -> Result<Value, Box<Raise>> {
+    let mut rest = Some(if separator.is_none() { text.trim_start() } else { text });
+    let mut made = 0;
+    let parts = std::iter::from_fn(|| {
+        let text = rest.take()?;
+        made += 1;
+        let cut = match separator {
+            _ if made == limit => None,
+            Some("") => text.chars().next().map(char::len_utf8).filter(|end| *end < text.len()).map(|end| (end, end)),
+            Some(separator) => text.find(separator).map(|at| (at, at + separator.len())),
+            None => text.find(char::is_whitespace).map(|at| {
+                let after = text[at..].trim_start();
+                (at, text.len() - after.len())
+            }),
+        };
+        // White space at the end, and no text at all, are not words.
+        if separator.is_none_or(str::is_empty) && text.is_empty() {
+            return None;
+        }
+        let Some((end, next)) = cut else { return Some(Value::str(text)) };
+        rest = Some(&text[next..]);
+        Some(Value::str(&text[..end]))
+    });
+    collect(cx, parts)
 }
 
 /// The positions at which one text occurs in another, without overlaps, as `str::match_indices` finds them.
@@ -255,26 +403,26 @@ fn part(cx: &Cx<'_>, text: &Str, cut: fn(&str) -> &str) -> Result<Value, Box<Rai
     Ok(Value::str(rest))
 }
 
-fn starts_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn starts_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (text, start) = (args::str(args, 0)?, args::str(args, 1)?);
     cx.charge_part(start.len(), 16);
     Ok(Value::Bool(text.starts_with(start.as_str())))
 }
 
-fn ends_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn ends_with(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (text, end) = (args::str(args, 0)?, args::str(args, 1)?);
     cx.charge_part(end.len(), 16);
     Ok(Value::Bool(text.ends_with(end.as_str())))
 }
 
-fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn lowercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     cx.check_copy(text.len())?;
     Ok(if text.is_ascii_text() { Value::Str(text.to_ascii_lower()) } else { Value::from(text.to_lowercase()) })
 }
 
-fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn uppercase(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     cx.check_copy(text.len())?;
@@ -309,7 +457,7 @@ fn substring(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::str(&text[from..to]))
 }
 
-fn lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 4);
     collect(cx, text.lines().map(Value::str))
@@ -335,7 +483,7 @@ fn char_at(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(text[from..].chars().next().map(|c| Value::str(c.encode_utf8(&mut [0; 4]))).unwrap_or_default())
 }
 
-fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 8);
     Ok(text.find(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
@@ -347,7 +495,7 @@ fn last_index_of(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     Ok(text.rfind(args::str(args, 1)?.as_str()).map_or(Value::Int(-1), |at| char_of(text, at)))
 }
 
-fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     let times = args::count(args, 1)?;
     cx.check_size(text.len().checked_mul(times)).map_err(|raise| raise.about(1, "too many repetitions"))?;
@@ -355,7 +503,7 @@ fn repeat(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(Value::Str(text.repeated(times)))
 }
 
-fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn reverse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 2);
     cx.check_copy(text.len())?;
@@ -407,7 +555,7 @@ fn to_string(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(args::str(args, 0)?.clone().into())
 }
 
-fn to_bytes(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+pub(super) fn to_bytes(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let text = args::str(args, 0)?;
     cx.charge_part(text.len(), 16);
     cx.check_copy(text.len())?;

@@ -53,7 +53,8 @@ pub struct Builtin {
     pub name: &'static str,
     /// `name(a: type, b: type = default, ...rest) -> type`
     pub sig: &'static str,
-    /// One or two sentences.
+    /// One or two sentences, and an example between the lines ```` ```harn ```` and ```` ``` ````: [`Self::summary`] and
+    /// [`Self::example`].
     pub doc: &'static str,
     /// Capability that a run must have.
     pub caps: &'static [Right],
@@ -121,6 +122,26 @@ impl Builtin {
             format!("{of}.{}", self.name)
         } else {
             format!("{}.{}", self.module, self.name)
+        }
+    }
+
+    /// Returns the documentation without the example. Each line begins with the space that follows `///`.
+    #[must_use]
+    pub fn summary(&self) -> &'static str {
+        self.parts().0
+    }
+
+    /// Returns the lines of the example, if the row has one. A comment `// => value` ends a line whose value it shows.
+    #[must_use]
+    pub fn example(&self) -> Option<impl Iterator<Item = &'static str> + use<>> {
+        let text = self.parts().1?;
+        Some(text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line)))
+    }
+
+    fn parts(&self) -> (&'static str, Option<&'static str>) {
+        match self.doc.split_once("```harn\n") {
+            Some((summary, rest)) => (summary.trim_end(), rest.split("\n ```").next()),
+            None => (self.doc.trim_end(), None),
         }
     }
 

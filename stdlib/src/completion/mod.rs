@@ -80,13 +80,16 @@ impl Completion {
     }
 }
 
-/// Returns the documentation of a builtin, and the capabilities that it needs.
+/// Returns the documentation of a builtin, the capabilities that it needs, and its example as a block of Markdown.
 #[must_use]
 pub fn describe(row: &Builtin) -> String {
-    let mut text = row.doc.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let mut text = row.summary().lines().map(str::trim).collect::<Vec<_>>().join("\n");
     if !row.caps.is_empty() {
         let capabilities: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
         text.push_str(&format!("\nRequires the capability {}.", capabilities.join(", ")));
+    }
+    if let Some(lines) = row.example() {
+        text.push_str(&format!("\n\n```harn\n{}\n```", lines.collect::<Vec<_>>().join("\n")));
     }
     text
 }

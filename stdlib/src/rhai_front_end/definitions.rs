@@ -75,7 +75,7 @@ fn add<S: AsRef<str>>(
 }
 
 fn comments(row: &Builtin) -> Vec<String> {
-    let mut lines: Vec<String> = row.doc.lines().map(|line| format!("///{}", line.trim_end())).collect();
+    let mut lines: Vec<String> = row.summary().lines().map(|line| format!("///{}", line.trim_end())).collect();
     if !row.caps.is_empty() {
         let rights: Vec<String> = row.caps.iter().map(|right| format!("`{}`", right.name())).collect();
         lines.push(format!("/// Requires the capability {}.", rights.join(", ")));

@@ -20,15 +20,20 @@ pub(super) fn add_methods(rows: &[&'static Builtin], module: &mut Module) {
         for of in types_in_rhai(row.module) {
             for count in arities(row.arity) {
                 let row = *row;
-                add(module, &name_in_rhai(row.name), &types(of, count), row.sig, row.doc, move |context, args| {
-                    run(context, row, receiver_and_rest(args))
-                });
+                add(
+                    module,
+                    &name_in_rhai(row.name),
+                    &types(of, count),
+                    row.sig,
+                    row.summary(),
+                    move |context, args| run(context, row, receiver_and_rest(args)),
+                );
             }
         }
     }
     for (name, (counts, row)) in names {
         for count in counts {
-            add(module, &name_in_rhai(name), &types(TypeId::of::<Opaque>(), count), row.sig, row.doc, {
+            add(module, &name_in_rhai(name), &types(TypeId::of::<Opaque>(), count), row.sig, row.summary(), {
                 move |context, args| of_opaque(context, name, args)
             });
         }

@@ -27,7 +27,7 @@ pub(super) fn modules(rows: &[&'static Builtin]) -> BTreeMap<&'static str, Modul
         let module = modules.entry(row.module).or_default();
         for count in arities(row.arity) {
             let row = *row;
-            add(module, &name_in_rhai(row.name), &vec![TypeId::of::<Dynamic>(); count], row.sig, row.doc, {
+            add(module, &name_in_rhai(row.name), &vec![TypeId::of::<Dynamic>(); count], row.sig, row.summary(), {
                 move |context, args| run(context, row, args.iter_mut().map(|arg| std::mem::take(*arg)))
             });
         }

@@ -30,7 +30,7 @@ pub(super) fn shadows(rows: &[&'static Builtin]) -> Module {
             // `exit` ends the script, and there is no run to end.
             continue;
         }
-        let (signature, doc) = row.map_or(("", ""), |row| (row.sig, row.doc));
+        let (signature, doc) = row.map_or(("", ""), |row| (row.sig, row.summary()));
         add(&mut module, name, &types, signature, doc, move |context, args| match row {
             // The first may be a variable of the script.
             Some(row) => run(context, row, args.iter().map(|arg| (**arg).clone())),

@@ -18,6 +18,17 @@ pub(crate) enum SystemCode {
         meaning: "At most 16 MiB of a program's standard output, of its standard error, and of one line of \
             standard input are kept. A program that writes more is stopped.",
     },
+    /// A program that failed, where the script asks for success.
+    Failed = "HARN-IO-005", Error {
+        title: "program failed",
+        meaning: "`exec` with `check: true` raises an error if the exit code is not 0. The error has the fields \
+            `exit_code`, `stdout` and `stderr`.",
+    },
+    /// A program that takes too long.
+    Late = "HARN-IO-006", Error {
+        title: "program timed out",
+        meaning: "The program did not end within the option `timeout` of `exec`. It is stopped, with all programs that it has started.",
+    },
     /// Standard input that cannot be read.
     Input = "HARN-IO-004", Error {
         title: "standard input cannot be read",

@@ -8,9 +8,19 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise};
 
 lang::builtins! { "" =>
-    /// The value of an environment variable, or the default.
+    /// Returns the value of an environment variable, or the default.
+    ///
+    /// ```harn
+    /// env("HARN_EXAMPLE_THAT_IS_NOT_SET", "none") // => "none"
+    /// ```
     plain "env(name: string, default: any = nil) -> any" [caps = &[Capability::Env.right()]] env;
-    /// The arguments behind `--`.
+    /// Returns the value of an environment variable, or the fallback if it is not set or empty.
+    ///
+    /// ```harn
+    /// env_or("HARN_EXAMPLE_THAT_IS_NOT_SET", "none") // => "none"
+    /// ```
+    plain "env_or(name: string, fallback: T) -> string | T" [caps = &[Capability::Env.right()]] env_or;
+    /// Returns the arguments after `--`.
     plain "args() -> list<string>" argv;
     /// Returns the arguments; as `args`.
     plain "argv() -> list<string>" argv;
@@ -21,6 +31,14 @@ fn env(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     Ok(match std::env::var(name.as_str()) {
         Ok(text) => Value::from(text),
         Err(_) => std::mem::take(&mut args[1]),
+    })
+}
+
+fn env_or(_: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let name = args::str(args, 0)?.clone();
+    Ok(match std::env::var(name.as_str()) {
+        Ok(text) if !text.is_empty() => Value::from(text),
+        _ => std::mem::take(&mut args[1]),
     })
 }
 

@@ -22,30 +22,76 @@ const READ: &[Right] = &[Capability::FsRead.right()];
 const WRITE: &[Right] = &[Capability::FsWrite.right()];
 
 lang::builtins! { "" =>
-    /// The text of a regular file of at most 256 MiB.
+    /// Returns the text of a regular file of at most 256 MiB.
+    ///
+    /// ```harn
+    /// write_file("a.txt", "hello")
+    /// read_file("a.txt") // => "hello"
+    /// ```
     waits "read_file(path: string) -> string" [caps = READ] read_file;
-    /// Writes a regular file, replacing what was there.
+    /// Writes a regular file, and replaces the one that was there.
+    ///
+    /// ```harn
+    /// write_file("a.txt", "one\n")
+    /// write_file("a.txt", "two\n")
+    /// read_file("a.txt") // => "two\n"
+    /// ```
     waits "write_file(path: string, text: string) -> nil" [caps = WRITE] write_file;
-    /// Appends to a regular file.
+    /// Appends to a regular file, and creates it if it does not exist.
+    ///
+    /// ```harn
+    /// append_file("a.log", "one\n")
+    /// append_file("a.log", "two\n")
+    /// read_file("a.log").lines() // => ["one", "two"]
+    /// ```
     waits "append_file(path: string, text: string) -> nil" [caps = WRITE] append_file;
-    /// Whether a path leads to anything.
+    /// Returns whether a path leads to a file or folder.
+    ///
+    /// ```harn
+    /// file_exists("none.txt") // => false
+    /// ```
     waits "file_exists(path: string) -> bool" [caps = READ] file_exists;
-    /// The names in a folder, in order.
+    /// Returns the names in a folder, in order.
+    ///
+    /// ```harn
+    /// write_file("b.txt", "")
+    /// write_file("a.txt", "")
+    /// list_dir(".") // => ["a.txt", "b.txt"]
+    /// ```
     waits "list_dir(path: string) -> list<string>" [caps = READ] list_dir;
     /// Makes a folder and those above it.
+    ///
+    /// ```harn
+    /// mkdir("out/reports")
+    /// list_dir("out") // => ["reports"]
+    /// ```
     waits "mkdir(path: string) -> nil" [caps = WRITE] mkdir;
     /// Removes a file.
+    ///
+    /// ```harn
+    /// write_file("a.txt", "")
+    /// delete_file("a.txt")
+    /// file_exists("a.txt") // => false
+    /// ```
     waits "delete_file(path: string) -> nil" [caps = WRITE] delete_file;
-    /// Paths joined with the system's separator.
+    /// Joins paths with the system's separator. A path from the root replaces what is before it.
+    ///
+    /// ```harn
+    /// path_join("docs", "guide", "a.md") // => "docs/guide/a.md"
+    /// ```
     plain "path_join(...parts) -> string" path_join;
-    /// The system's folder for temporary files.
+    /// Returns the system's folder for temporary files. `make_temp_dir` makes a new folder in it.
+    ///
+    /// ```harn
+    /// temp_dir() == "" // => false
+    /// ```
     plain "temp_dir() -> string" temp_dir;
 }
 
 /// The largest file that `read_file` reads, in bytes.
 const MOST_READ: u64 = 256 << 20;
 
-fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
+pub(super) fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
     let why = match e.kind() {
         io::ErrorKind::NotFound => "the file or folder does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -57,7 +103,12 @@ fn failed(verb: &str, path: &str, e: &io::Error) -> Box<Raise> {
 /// Returns the path among the arguments. A pack of providers belongs to no run, and starts in the
 /// process's working directory.
 fn place(cx: &Cx<'_>, args: &[Value]) -> Result<PathBuf, Box<Raise>> {
-    let path = args::str(args, 0)?.as_str();
+    place_at(cx, args, 0)
+}
+
+/// Does the same for another argument.
+pub(super) fn place_at(cx: &Cx<'_>, args: &[Value], i: usize) -> Result<PathBuf, Box<Raise>> {
+    let path = args::str(args, i)?.as_str();
     Ok(cx.host::<World>().map_or_else(|| path.into(), |world| world.path(path)))
 }
 
@@ -80,12 +131,23 @@ const READ_AT_ONCE: usize = 8 << 20;
 const READ_AT_ONCE_IN_LITTLE: usize = 128 << 10;
 
 /// The world of a run that can wait for its files.
-fn world_that_waits(cx: &Cx<'_>) -> Option<Rc<World>> {
+pub(super) fn world_that_waits(cx: &Cx<'_>) -> Option<Rc<World>> {
     here::world(cx).ok().filter(|world| world.clock.follows_system())
 }
 
 fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let Some(world) = world_that_waits(cx) else { return read_now(cx, args).map(|text| Wait::ready(Ok(text))) };
+    read_as(cx, args, |_, path, bytes| text(path, bytes))
+}
+
+/// Reads the file that the first argument names. `read_as` makes a value of its content, and gets the path for errors.
+pub(super) fn read_as(
+    cx: &Cx<'_>,
+    args: &[Value],
+    read_as: impl FnOnce(&Cx<'_>, &str, Vec<u8>) -> Outcome + 'static,
+) -> Result<Wait, Box<Raise>> {
+    let Some(world) = world_that_waits(cx) else {
+        return read_at_once(cx, args, read_as).map(|text| Wait::ready(Ok(text)));
+    };
     let place = place(cx, args)?;
     let path = args::str(args, 0)?.clone();
     // The text is made of the bytes, so that there are two copies for a moment.
@@ -95,13 +157,13 @@ fn read_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         && let Some(bytes) = files::read_cached(&place, most)
     {
         cx.check_size(Some(bytes.len()))?;
-        return text(&path, bytes).map(|text| Wait::ready(Ok(text)));
+        return read_as(cx, &path, bytes).map(|value| Wait::ready(Ok(value)));
     }
     let (isolate, context) = (cx.isolate.clone(), cx.context.clone());
     Ok(Wait::new(async move {
         let cx = Cx { isolate: &isolate, context: &context };
         let bytes = read_on_pool(&cx, &world.services.disk, &path, place).await?;
-        text(&path, bytes)
+        read_as(&cx, &path, bytes)
     }))
 }
 
@@ -138,15 +200,19 @@ async fn read_on_pool(cx: &Cx<'_>, disk: &Disk, path: &str, place: PathBuf) -> R
 }
 
 fn read_now(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    read_at_once(cx, args, |_, path, bytes| text(path, bytes))
+}
+
+fn read_at_once(cx: &Cx<'_>, args: &[Value], read_as: impl FnOnce(&Cx<'_>, &str, Vec<u8>) -> Outcome) -> Outcome {
     let (path, place) = (args::str(args, 0)?, place(cx, args)?);
     let file = files::open(&place).map_err(|e| failed("read", path, &e))?;
     let size = file.metadata().map_err(|e| failed("read", path, &e))?.len();
     cx.check_size(usize::try_from(size).ok())?;
     let bytes = files::read_open(&file, MOST_READ).map_err(|e| failed("read", path, &e))?;
-    text(path, bytes)
+    read_as(cx, path, bytes)
 }
 
-fn text(path: &str, bytes: Vec<u8>) -> Outcome {
+pub(super) fn text(path: &str, bytes: Vec<u8>) -> Outcome {
     String::from_utf8(bytes).map(Value::from).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
         Raise::error(RunCode::Outside, format!("`{path}` is not UTF-8 text: byte {at} does not start a character"))

@@ -7,9 +7,17 @@ use runtime::clock::Clock;
 use runtime::ids::Ids;
 
 lang::builtins! { "" =>
-    /// A random UUID.
+    /// Returns a random UUID.
+    ///
+    /// ```harn
+    /// uuid().count // => 36
+    /// ```
     plain "uuid() -> string" uuid;
-    /// A UUID that sorts by time.
+    /// Returns a UUID that sorts by time.
+    ///
+    /// ```harn
+    /// uuid_v7() < uuid_v7() // => true
+    /// ```
     plain "uuid_v7() -> string" uuid_v7;
 }
 

@@ -7,13 +7,21 @@ mod audit;
 mod bridge;
 mod channel;
 mod compact;
+mod csv;
+mod date;
+mod diff;
+mod duration;
 mod environment;
 mod event_log;
+#[cfg(test)]
+mod examples;
 mod fact;
 pub(crate) mod file;
 mod file_tools;
+mod folder;
 mod handoff;
 mod hook;
+mod html;
 mod http;
 #[cfg(feature = "hub")]
 mod hub;
@@ -22,7 +30,11 @@ pub(crate) mod input;
 mod llm;
 mod mcp;
 mod mock;
+#[cfg(all(test, feature = "hub"))]
+mod pages;
+mod path;
 mod persona;
+mod plain;
 pub(crate) mod process;
 mod provider;
 #[cfg(test)]
@@ -30,13 +42,18 @@ mod rights;
 mod session;
 mod shell_tool;
 mod task;
+mod template;
+mod text;
 mod time;
+mod toml;
 mod tool;
 mod transcript;
 mod transcripts;
+mod url;
 #[cfg(not(feature = "hub"))]
 mod without_hub;
 mod workers;
+mod yaml;
 
 pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
@@ -54,15 +71,22 @@ static OWN: &[&[Builtin]] = &[
     channel::TABLE,
     channel::connection::TABLE,
     compact::TABLE,
+    csv::TABLE,
+    date::TABLE,
+    diff::TABLE,
+    duration::TABLE,
     environment::TABLE,
     event_log::TABLE,
     fact::TABLE,
     file::TABLE,
     file_tools::TABLE,
     shell_tool::TABLE,
+    folder::TABLE,
     handoff::TABLE,
     hook::TABLE,
+    html::TABLE,
     http::TABLE,
+    http::of_responses::TABLE,
     #[cfg(feature = "hub")]
     hub::TABLE,
     #[cfg(feature = "hub")]
@@ -76,16 +100,23 @@ static OWN: &[&[Builtin]] = &[
     llm::TABLE,
     mcp::TABLE,
     mock::TABLE,
+    path::TABLE,
     persona::TABLE,
     process::TABLE,
     provider::TABLE,
     session::TABLE,
     task::TABLE,
+    template::TABLE,
+    text::TABLE,
+    text::of_strings::TABLE,
     time::TABLE,
+    toml::TABLE,
     tool::TABLE,
     transcript::TABLE,
     transcripts::TABLE,
+    url::TABLE,
     workers::TABLE,
+    yaml::TABLE,
 ];
 
 static GROUPS: &[&[&[Builtin]]] = &[lang::builtins::TABLES, OWN];

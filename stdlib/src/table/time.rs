@@ -7,19 +7,46 @@ use lang::vm::{Cx, On, Raise, RunCode, Wait, yield_once};
 use runtime::clock::Clock;
 
 lang::builtins! { "" =>
-    /// Milliseconds since 1970-01-01 UTC.
+    /// Returns the milliseconds since 1970-01-01 UTC, as `now` does.
+    ///
+    /// ```harn
+    /// mock_time(86400000)
+    /// now_ms() // => 86400000
+    /// ```
     plain "now_ms() -> int" now_ms;
-    /// Milliseconds of a clock that never goes back.
+    /// Returns the milliseconds of a clock that never goes back.
     plain "monotonic_ms() -> int" now_ms;
-    /// The time as text: `2025-01-31T12:00:00.000Z`.
+    /// Returns the time as text: `2025-01-31T12:00:00.000Z`.
+    ///
+    /// ```harn
+    /// mock_time(0)
+    /// timestamp() // => "1970-01-01T00:00:00.000Z"
+    /// ```
     plain "timestamp() -> string" timestamp;
     /// Waits. Other tasks go on; mocked time passes at once.
+    ///
+    /// ```harn
+    /// mock_time(0)
+    /// sleep(2s)
+    /// now() // => 2000
+    /// ```
     waits "sleep(duration: int) -> nil" sleep;
     /// Stops time, at `at_ms` or at the present moment.
+    ///
+    /// ```harn
+    /// mock_time(1000)
+    /// now() // => 1000
+    /// ```
     plain "mock_time(at_ms: int? = nil) -> nil" mock_time;
     /// Moves mocked time.
+    ///
+    /// ```harn
+    /// mock_time(0)
+    /// advance_time(90s)
+    /// now() // => 90000
+    /// ```
     plain "advance_time(duration: int) -> nil" advance_time;
-    /// Time goes on as it did before it was mocked.
+    /// Lets time go on as it did before it was mocked.
     plain "unmock_time() -> nil" unmock_time;
 }
 

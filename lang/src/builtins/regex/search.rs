@@ -121,6 +121,14 @@ impl CompiledRegex {
         }
     }
 
+    /// Returns the first match; `groups` says whether it includes its groups.
+    pub(super) fn find(&self, text: &str, groups: bool) -> Result<Option<Captures>, Box<Raise>> {
+        let info = self.regex.group_info().clone();
+        let mut captures = if groups { Captures::all(info) } else { Captures::matches(info) };
+        self.search(&Input::new(text), &mut captures, &mut Meter::start(), &mut 0).map_err(Stopped::raise)?;
+        Ok(captures.is_match().then_some(captures))
+    }
+
     fn search(
         &self,
         input: &Input<'_>,

@@ -47,7 +47,7 @@ pub(super) const OF_LISTS: &[&str] = &["first", "flatten", "last", "skip", "slic
 
 /// The builtins that can be granted: those that answer immediately and need no run around them.
 pub(super) const GRANTED: &[&str] =
-    &["append_file", "delete_file", "env", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
+    &["append_file", "delete_file", "env", "env_or", "file_exists", "list_dir", "mkdir", "read_file", "write_file"];
 
 /// The most arguments after which a builtin that takes any number takes no more.
 const MOST_ARGUMENTS: u8 = 8;
@@ -192,7 +192,7 @@ mod tests {
         let with = |rights: &[Capability]| names(rights).difference(&plain).copied().collect::<Vec<_>>();
         assert_eq!(with(&[Capability::FsRead]), ["file_exists", "list_dir", "read_file"]);
         assert_eq!(with(&[Capability::FsWrite]), ["append_file", "delete_file", "mkdir", "write_file"]);
-        assert_eq!(with(&[Capability::Env]), ["env"]);
+        assert_eq!(with(&[Capability::Env]), ["env", "env_or"]);
         assert_eq!(with(&[Capability::Net, Capability::Process, Capability::Llm]), Vec::<&str>::new());
     }
 

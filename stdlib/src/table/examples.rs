@@ -1,0 +1,82 @@
+//! Runs the example of every builtin that has one.
+//!
+//! The lines are pieces of a REPL session in a folder of their own. A line that ends in `// => value` must have this value, as the
+//! REPL shows it; `// => error: …` is the beginning of the message of an error. A piece without a value shows what it prints.
+
+use super::registry;
+use crate::{Capability, Captured, Engine, RunOptions};
+use lang::source::Source;
+use std::fmt::Write;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Rights that examples do not have: they are the same on each machine, and start nothing.
+const DENIED: [Capability; 2] = [Capability::Net, Capability::Process];
+
+#[test]
+fn every_example_has_the_value_that_it_shows() {
+    let root = std::env::temp_dir().join(format!("harn-examples-{}", std::process::id()));
+    let (mut ran, mut wrong) = (0, String::new());
+    for row in registry().all() {
+        let Some(lines) = row.example() else { continue };
+        let folder = root.join(ran.to_string());
+        std::fs::create_dir_all(&folder).unwrap();
+        let shown = lines.collect::<Vec<_>>();
+        let has_value = shown.iter().any(|line| line.contains(MARK));
+        if !has_value {
+            let _ = writeln!(wrong, "{}: the example shows no value", row.full_name());
+        }
+        if let Err(error) = run(&shown, &folder) {
+            let _ = writeln!(wrong, "{}: {error}", row.full_name());
+        }
+        ran += 1;
+    }
+    let _ = std::fs::remove_dir_all(&root);
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(ran > 20, "only {ran} rows have an example");
+}
+
+const MARK: &str = "// => ";
+
+fn run(lines: &[&str], folder: &Path) -> Result<(), String> {
+    let output = Rc::new(Captured::default());
+    let engine = Engine::new(RunOptions {
+        seed: Some(1),
+        output: output.clone(),
+        cwd: Some(folder.to_owned()),
+        denied: DENIED.to_vec(),
+        ..RunOptions::default()
+    });
+    let (mut piece, mut printed) = (String::new(), 0);
+    for line in lines {
+        let (code, wanted) = line.split_once(MARK).map_or((*line, None), |(code, wanted)| (code, Some(wanted.trim())));
+        piece.push_str(code.trim_end());
+        piece.push('\n');
+        let found = engine.piece(&Source::new("example", piece.as_str()));
+        if found.incomplete && wanted.is_none() {
+            continue;
+        }
+        let text = output.stdout();
+        let shown = match (found.diagnostics.first(), found.value) {
+            (Some(error), _) => format!("error: {}", error.message),
+            (None, Some(value)) => value,
+            (None, None) if text.len() > printed => text[printed..].trim_end().to_owned(),
+            (None, None) => "nil".to_owned(),
+        };
+        printed = text.len();
+        let holds = match wanted {
+            Some(wanted) if wanted.starts_with("error: ") => shown.starts_with(wanted),
+            Some(wanted) => shown == wanted,
+            None => !shown.starts_with("error: "),
+        };
+        if !holds {
+            return Err(format!(
+                "`{}` is {shown}, not {}",
+                piece.trim(),
+                wanted.unwrap_or("a statement without an error")
+            ));
+        }
+        piece.clear();
+    }
+    if piece.is_empty() { Ok(()) } else { Err(format!("`{piece}` is incomplete")) }
+}
