@@ -25,6 +25,7 @@
 //! - [`doc`]: what `harn doc` writes.
 //! - [`docs`]: what the documents show and link to.
 //! - [`llms`]: the text for coding agents is complete, and its blocks run.
+//! - [`options`]: `check` reports every wrong literal of an option, and runs accept the others.
 //! - [`option_pages`]: tables of options in the reference have the keys and defaults of builtins.
 //! - [`plain_words`]: messages, help texts and pages use plain words.
 //! - [`waits`]: tests wait for events and not for a time.
@@ -108,6 +109,7 @@ mod names;
 mod narrowing;
 mod new;
 mod option_pages;
+mod options;
 mod oracle;
 mod peers;
 mod persist;

@@ -1,6 +1,6 @@
 //! Options of hubs.
 
-use super::{Count, Each, Entries, Flag, Int, Ms, Number, Raw, Text, Texts, Word, Words};
+use super::{Count, Each, Entries, Flag, Int, Ms, Number, Raw, Text, Texts, Word, WordList};
 
 option_words! {
     /// Priorities of tasks.
@@ -113,7 +113,7 @@ options! {
     /// Options of `hub.updates`, `hub.messages` and `hub.events`.
     HubEventsOptions {
         types: Texts = [], "Types of events.";
-        states: Words<HubState> = [], "States of tasks, for `updates`.";
+        states: WordList<HubState> = [], "States of tasks, for `updates`.";
         contexts: Texts = [], "Contexts, for `messages`.";
         cursor: Text, "The `cursor` of the event after which the stream resumes.";
     }
@@ -122,7 +122,7 @@ options! {
     HubListOptions {
         agent: Text, "Only tasks that this agent sent or works on.";
         context_id: Text, "Only tasks of this context.";
-        states: Words<HubState> = [], "Only tasks in these states.";
+        states: WordList<HubState> = [], "Only tasks in these states.";
         page_size: Count<i32> = (shown "50"), "Number of tasks, at most 500.";
         page_token: Text, "The `next_page_token` of the page before.";
     }

@@ -373,10 +373,10 @@ impl<W: OptionWord> OptionKind for Word<W> {
 
 /// A list of words.
 #[cfg(feature = "hub")]
-pub(crate) struct Words<W>(PhantomData<W>);
+pub(crate) struct WordList<W>(PhantomData<W>);
 
 #[cfg(feature = "hub")]
-impl<W: OptionWord> OptionKind for Words<W> {
+impl<W: OptionWord> OptionKind for WordList<W> {
     const TYPE: &'static str = W::LIST;
     type Out = Vec<W>;
 
