@@ -52,7 +52,7 @@ crate::builtins! { "<string>" =>
     /// "one two three".wrap(8) // => "one two\nthree"
     /// ```
     plain "wrap(self: string, width: int = 80) -> string" [pure] wrap;
-    /// Splits the string at the first separator. Returns the parts as a pair, or nil if there is no separator.
+    /// Splits the string at the first separator. Returns the parts as a pair, or nil if the separator is missing.
     ///
     /// ```harn
     /// let (key, value) = "a=b=c".split_once("=")

@@ -13,7 +13,7 @@ lang::builtins! { "" =>
     /// path_is_absolute(cwd()) // => true
     /// ```
     plain "cwd() -> string" cwd;
-    /// Returns the path without its last part: `.` if there is no other one.
+    /// Returns the path without its last part: `.` for a path of one part.
     ///
     /// ```harn
     /// path_dirname("docs/guide/a.md") // => "docs/guide"
