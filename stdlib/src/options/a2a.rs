@@ -6,7 +6,7 @@ option_words! {
     /// Versions of the protocol.
     PeerVersion { V1 = "1.0", V03 = "0.3", }
 
-    /// What happens to a reminder for an agent that takes none.
+    /// Treatment of a reminder for an agent that takes none.
     InjectFallback { Metadata = "metadata", Suppress = "suppress", }
 }
 

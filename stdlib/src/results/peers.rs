@@ -11,17 +11,17 @@ lang::option_tables! {
         provider: "any" = required, "Who runs the agent.";
         documentationUrl: "any" = required, "The address of its documentation.";
         iconUrl: "any" = required, "The address of its icon.";
-        capabilities: "any" = required, "What the agent supports.";
+        capabilities: "any" = required, "The features that the agent supports.";
         securitySchemes: "any" = required, "The ways to authenticate.";
         security: "any" = required, "The schemes that are required.";
         defaultInputModes: "any" = required, "Media types that it takes.";
         defaultOutputModes: "any" = required, "Media types that it returns.";
         skills: "any" = required, "Its skills.";
         signatures: "any" = required, "Signatures of the card.";
-        harn: "A2aCardReading" = required, "What calls use of the card.";
+        harn: "A2aCardReading" = required, "The parts of the card that calls use.";
     }
 
-    /// What calls use of a card.
+    /// Parts of a card that calls use.
     pub(super) A2A_CARD_READING: "A2aCardReading" (open) {
         version: "string" = required, "The version of the protocol.";
         endpoint: "string" = required, "The address that requests are sent to.";

@@ -33,6 +33,13 @@ impl Checker<'_> {
         {
             d = d.help(format!("did you mean \"{near}\"?")).fix(at, format!("\"{near}\""));
         }
+        let words =
+            wanted.members().iter().filter_map(|m| if let Type::Text(word) = m { Some(word.as_str()) } else { None });
+        if let (Type::Text(text), true) = (found, choice.is_empty())
+            && let Some(near) = nearest(text, words)
+        {
+            d = d.help(format!("did you mean \"{near}\"?")).fix(at, format!("\"{near}\""));
+        }
         if let Some(lacking) = self.lacking(found, wanted) {
             d = d.help(lacking);
         }
