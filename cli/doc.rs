@@ -1,6 +1,6 @@
 //! `harn doc [PATH…]`: the documentation of scripts, or of the builtins, as Markdown or as an HTML page.
 //!
-//! - `lookup`: one builtin or type. `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
+//! - `lookup`: one builtin or type; `search`: builtins by words. `builtins`, `project`: sections from the table that scripts are checked by, and from doc comments.
 //! - `markdown`, `html`: sections as pages.
 
 mod builtins;
@@ -8,12 +8,13 @@ mod html;
 mod lookup;
 mod markdown;
 mod project;
-
-pub(crate) use lookup::lookup;
+mod search;
 
 use crate::report::{Format, show, visible};
 use crate::stdout;
 use clap::ValueEnum;
+use lookup::lookup;
+use search::search;
 use std::path::{Path, PathBuf};
 use stdlib::output::Terminal;
 use stdlib::rhai_definitions;
@@ -29,7 +30,7 @@ enum DocFormat {
 
 #[derive(clap::Args)]
 pub(crate) struct DocArgs {
-    /// Scripts whose doc comments are documented; a folder means all scripts in it. Names of builtins and of types of options show these alone [default: all
+    /// Scripts whose doc comments are documented; a folder means all scripts in it. Names of builtins and of types of options show these alone, other words are searched for [default: all
     /// builtins are documented]
     #[arg(value_name = "PATH", conflicts_with = "rhai")]
     paths: Vec<PathBuf>,
@@ -98,27 +99,39 @@ pub(crate) fn run(args: &DocArgs) -> i32 {
     }
 }
 
-/// Returns whether a path is the name of a builtin or type, and not a file.
+/// Returns whether a path is the name of a builtin or type, or words about one, and not a file.
 fn is_name(path: &Path) -> bool {
     let is_script = path.extension().is_some_and(|end| end == "harn" || end == "rhai");
     let written = path.to_str().unwrap_or_default();
     !is_script && !written.is_empty() && !written.starts_with('.') && !written.contains('/') && !path.exists()
 }
 
-/// Shows builtins and types by their names.
+/// Returns the documentation of a builtin or type by its name, else the builtins that words or a name of another language fit.
+///
+/// # Errors
+/// Returns the message for what is unknown.
+pub(crate) fn about(topic: &str) -> Result<String, String> {
+    lookup(topic).or_else(|unknown| {
+        let is_name = !topic.contains(char::is_whitespace);
+        search(topic).map_err(|no_match| if is_name { unknown } else { no_match })
+    })
+}
+
+/// Shows builtins and types by their names. What is no name is searched for: all of it together.
 fn show_builtins(names: &[PathBuf]) -> i32 {
-    let (mut text, mut code) = (String::new(), 0);
-    for name in names {
-        match lookup(&name.to_string_lossy()) {
-            Ok(found) => text.push_str(&found),
-            Err(message) => {
-                eprintln!("error: {message}");
-                eprintln!("  help: name a builtin, or a file or folder that exists; `harn doc` lists all builtins");
-                code = 2;
-            }
+    let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
+    let known: Vec<_> = names.iter().filter_map(|name| lookup(name).ok()).collect();
+    if known.len() == names.len() {
+        return stdout::exit_code(stdout::print(&known.concat()), 0);
+    }
+    match about(&names.join(" ")) {
+        Ok(found) => stdout::exit_code(stdout::print(&found), 0),
+        Err(message) => {
+            eprintln!("error: {message}");
+            eprintln!("  help: `harn doc` lists all builtins");
+            2
         }
     }
-    stdout::exit_code(stdout::print(&text), code)
 }
 
 fn write_all(folder: &Path, files: &[(String, String)]) -> i32 {

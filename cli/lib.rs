@@ -56,6 +56,7 @@ mod trust;
 mod usage;
 mod watch;
 mod whole_file;
+mod word_search;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;

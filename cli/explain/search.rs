@@ -2,16 +2,12 @@
 
 use super::catalogue;
 use super::notes;
-use std::cmp::Reverse;
+use crate::word_search::{self, SearchText, Synonyms, rank};
 use std::collections::BTreeSet;
 use stdlib::Code;
 
 /// The most codes that are offered for an unknown one.
 pub(super) const MAX_NEAR: usize = 3;
-
-/// Words that nearly every text contains.
-const COMMON: [&str; 16] =
-    ["a", "an", "and", "are", "be", "by", "for", "in", "is", "it", "of", "on", "or", "the", "to", "with"];
 
 /// Returns the row of a code as people write it, or the nearest code.
 pub(crate) fn find(written: &str) -> Result<&'static Code, &'static str> {
@@ -116,89 +112,35 @@ pub(super) fn family(topic: &str) -> Option<Vec<&'static Code>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Returns the rows that contain the words, the best first: a word weighs more in a code or a title than in a text, and more
-/// if few rows contain it. If no row contains all words, those with most of them are returned.
+/// Returns the rows that contain the words, the best first.
 pub(super) fn by_words(topic: &str) -> Vec<&'static Code> {
-    let words = words(topic);
-    let rows: Vec<SearchText> = catalogue().into_iter().map(SearchText::of).collect();
-    let weights: Vec<u64> = words.iter().map(|word| rarity(word, &rows)).collect();
-    let mut found: Vec<(usize, u64, &SearchText)> = Vec::new();
-    for row in &rows {
-        let scores: Vec<u64> = words.iter().map(|word| row.score(word)).collect();
-        let matched = scores.iter().filter(|score| **score > 0).count();
-        let score = scores.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
-        found.push((matched, score, row));
-    }
-    let most = found.iter().map(|(matched, ..)| *matched).max().unwrap_or(0);
-    found.retain(|(matched, ..)| most > 0 && *matched == most);
-    // A script that only uses a word does not explain it.
-    let explains = |row: &SearchText| words.iter().any(|word| row.explains(word));
-    if found.iter().any(|(.., row)| explains(row)) {
-        found.retain(|(.., row)| explains(row));
-    }
-    found.sort_by_key(|(_, score, row)| (Reverse(*score), row.code.code));
-    found.into_iter().map(|(.., row)| row.code).collect()
+    let rows = rows();
+    rank(topic, &texts(&rows), SYNONYMS).into_iter().map(|at| rows[at]).collect()
 }
 
 /// Returns the word of the catalogue that a misspelt one probably means.
 pub(super) fn nearest_word(topic: &str) -> Option<String> {
-    let written = words(topic);
-    let known: BTreeSet<String> = catalogue().into_iter().flat_map(|row| SearchText::of(row).words()).collect();
-    written.iter().find_map(|word| {
-        lang::diagnostic::nearest(word, known.iter().map(String::as_str).filter(|known| known.len() > 2))
-            .map(str::to_owned)
-    })
+    word_search::nearest_word(topic, &texts(&rows()))
 }
 
-/// Returns the words of a topic in lower case, without those that nearly every text contains.
-fn words(topic: &str) -> Vec<String> {
-    let all: Vec<String> = topic.split_whitespace().map(str::to_lowercase).collect();
-    let rare: Vec<String> = all.iter().filter(|word| !COMMON.contains(&word.as_str())).cloned().collect();
-    if rare.is_empty() { all } else { rare }
+/// The rows in the order of their codes.
+fn rows() -> Vec<&'static Code> {
+    let mut rows: Vec<_> = catalogue().into_iter().collect();
+    rows.sort_by_key(|row| row.code);
+    rows
 }
 
-/// Returns the weight of a word: 1 for one that every row contains, more the fewer do.
-fn rarity(word: &str, rows: &[SearchText]) -> u64 {
-    let with = rows.iter().filter(|row| row.score(word) > 0).count().max(1);
-    1 + u64::from((rows.len() / with).max(1).ilog2())
-}
-
-/// The texts of a row in lower case.
-struct SearchText {
-    code: &'static Code,
-    head: String,
-    meaning: String,
-    script: String,
-}
-
-impl SearchText {
-    fn of(code: &'static Code) -> Self {
-        let script = notes::example(code).map_or_else(String::new, |example| example.fails.to_lowercase());
-        let head = format!("{} {}", code.code, code.title).to_lowercase();
-        Self { code, head, meaning: notes::meaning(code).to_lowercase(), script }
-    }
-
-    /// Returns how well a word, or one that means the same here, fits; 0 if the row contains none of them.
-    fn score(&self, word: &str) -> u64 {
-        let score = |word: &&str| {
-            score_in(&self.head, word) * 4 + score_in(&self.meaning, word) * 2 + score_in(&self.script, word)
-        };
-        alike(word).map(|word| score(&word)).max().unwrap_or(0)
-    }
-
-    fn explains(&self, word: &str) -> bool {
-        alike(word).any(|word| score_in(&self.head, word) > 0 || score_in(&self.meaning, word) > 0)
-    }
-
-    fn words(&self) -> Vec<String> {
-        let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-        let texts = [&self.head, &self.meaning];
-        texts.iter().flat_map(|text| text.split(|c| !part_of_word(c))).map(str::to_owned).collect()
-    }
+fn texts(rows: &[&'static Code]) -> Vec<SearchText> {
+    let text = |row: &&'static Code| SearchText {
+        head: format!("{} {}", row.code, row.title).to_lowercase(),
+        body: notes::meaning(row).to_lowercase(),
+        script: notes::example(row).map_or_else(String::new, |example| example.fails.to_lowercase()),
+    };
+    rows.iter().map(text).collect()
 }
 
 /// Words that people search for, and the word of the catalogue.
-const SYNONYMS: &[(&str, &str)] = &[
+const SYNONYMS: Synonyms = &[
     ("arity", "arguments"),
     ("forbidden", "denied"),
     ("identifier", "name"),
@@ -217,24 +159,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("unterminated", "unclosed"),
     ("variable", "name"),
 ];
-
-/// Returns a word, and those of the catalogue that mean the same.
-fn alike(word: &str) -> impl Iterator<Item = &str> {
-    let synonyms = SYNONYMS.iter().filter(move |(written, _)| *written == word).map(|(_, known)| *known);
-    std::iter::once(word).chain(synonyms)
-}
-
-/// Returns 3 for a whole word, 2 for the start of one, 1 for another part, 0 if the text does not contain it.
-fn score_in(text: &str, word: &str) -> u64 {
-    let is_part = |c: char| c.is_alphanumeric();
-    let mut best = 0;
-    for (at, _) in text.match_indices(word) {
-        let begins = !text[..at].chars().next_back().is_some_and(is_part);
-        let ends = !text[at + word.len()..].chars().next().is_some_and(is_part);
-        best = best.max(if begins && ends { 3 } else { 1 + u64::from(begins) });
-    }
-    best
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use super::tables::{columns, reminders, shortened};
 use super::{Session, say};
-use crate::doc::lookup;
+use crate::doc::about;
 use crate::explain;
 use crate::report::{Format, show, visible, wants_color};
 use std::path::Path;
@@ -247,7 +247,7 @@ fn clean(text: &str) -> String {
 
 /// Returns the signature and the text of a builtin.
 pub(super) fn doc(name: &str) -> String {
-    lookup(name).unwrap_or_else(|message| message + "\n")
+    about(name).unwrap_or_else(|message| message + "\n")
 }
 
 fn terminal_width() -> usize {

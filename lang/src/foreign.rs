@@ -18,6 +18,16 @@ const fn advice(help: &'static str) -> Option<Instead> {
     Some(Instead { help, fix: None })
 }
 
+/// Returns the advice for a name of another language, such as `strptime` or `JSON.parse`.
+#[must_use]
+pub fn name_elsewhere(name: &str) -> Option<&'static str> {
+    let found = match name.split_once('.') {
+        Some((module, name)) => member(module, name),
+        None => global(name),
+    };
+    found.map(|instead| instead.help)
+}
+
 /// A global name: a function or a constant of Python, JavaScript and their relatives.
 pub(crate) fn global(name: &str) -> Option<Instead> {
     match name {

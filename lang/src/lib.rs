@@ -27,6 +27,8 @@ pub mod source;
 pub mod value;
 pub mod vm;
 
+pub use foreign::name_elsewhere;
+
 /// The catalogues of this crate.
 pub static CODES: &[&[diagnostic::code::Code]] = &[
     lex::LexCode::rows(),

@@ -20,15 +20,6 @@ use std::path::Path;
 pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
     let Some(reminders) = view.arg(arg).and_then(|e| view.dict(e)).and_then(|d| d.get("reminders")) else { return };
     let Some(mut data) = literal::data(view, reminders) else { return };
-    // The checker reports values of other types.
-    let is_right = match &data {
-        Data::Nil | Data::Bool(_) | Data::Dict(_) => true,
-        Data::List(names) => names.iter().all(|name| name.as_str().is_some()),
-        _ => false,
-    };
-    if !is_right {
-        return;
-    }
     let options = loop {
         match ReminderOptions::from_data(&data) {
             Ok(options) => break options,

@@ -47,7 +47,12 @@ pub(super) fn check_handed<'a>(view: &CallView<'a>, list: &'a Expr, found: &mut 
         let field = error.field.strip_prefix("0").unwrap_or(&error.field).trim_start_matches('.').to_owned();
         Some(ReminderError { field, ..error })
     };
-    for dict in items.iter().filter(|item| !item.spread).filter_map(|item| view.dict(&item.value)) {
+    for item in items.iter().filter(|item| !item.spread) {
+        let Some(dict) = view.dict(&item.value) else {
+            let error = literal::data(view, &item.value).and_then(|data| error_of(&data));
+            found.extend(error.map(|error| at(view, &item.value, "not a reminder", &error)));
+            continue;
+        };
         for error in read(view, &dict, error_of) {
             found.push(report(view, &dict, Reminder::HANDED_KEYS, &error));
         }
