@@ -112,7 +112,10 @@ pub(crate) static OPTIONS: &[&OptionTable] = &[
     &MOCK_TOOL_CALL,
     &MOCK_ERROR,
     &PLAN_ENTRY,
+    ArtifactContents::TABLE,
     ArtifactOptions::TABLE,
+    #[cfg(feature = "hub")]
+    HubArtifactOptions::TABLE,
     &MESSAGE_PART,
     &FILE_PART,
     &PEER_MESSAGE,

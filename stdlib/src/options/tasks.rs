@@ -4,15 +4,27 @@ use super::{Entries, Flag, Raw, Text};
 use crate::hosting::{Priority, Progress};
 
 options! {
-    /// Something made for the user.
-    ArtifactOptions = "TaskArtifact" {
-        name: Text = required, "The name of the artifact.";
+    /// The contents of an artifact.
+    ArtifactContents {
         parts: Raw as "list<string | MessagePart>" = (required), "The parts: texts, data and files.";
         id: Text, "Id by which later parts are added.";
         description: Text, "Description of the artifact.";
         append: Flag = (shown "false"), "Add the parts to those that were sent.";
         last_chunk: Flag, "Whether no further parts follow. Default: unless `append` is given.";
         metadata: Entries = (shown "{}"), "Any data.";
+    }
+
+    /// Something made for the user.
+    ArtifactOptions = "TaskArtifact" (contents: ArtifactContents) {
+        name: Text = required, "The name of the artifact.";
+    }
+}
+
+#[cfg(feature = "hub")]
+options! {
+    /// An artifact of a task of a hub.
+    HubArtifactOptions = "HubArtifact" (contents: ArtifactContents) {
+        name: Text, "The name of the artifact.";
     }
 }
 

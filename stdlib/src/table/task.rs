@@ -70,7 +70,7 @@ fn plan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     args::dict(args, 0)?;
-    let given = ArtifactOptions::read(cx, args, 0)?;
+    let ArtifactOptions { contents: given, name } = ArtifactOptions::read(cx, args, 0)?;
     let parts = given.parts.as_ref().map_or(Ok(Data::Nil), to_data).map_err(|raise| raise.about(0, ""))?;
     let parts = match &parts {
         Data::Nil => return Err(missing("parts")),
@@ -81,7 +81,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     say(
         cx,
         TaskUpdate::Artifact(TaskArtifact {
-            name: given.name,
+            name,
             parts,
             id: given.id,
             description: given.description,

@@ -7,7 +7,7 @@ use crate::hub::bounds;
 use crate::hub::convert::{message_to_proto, milliseconds, part_to_proto, struct_of};
 use crate::hub::renewal::LeaseRenewal;
 use crate::hub::{HubConnection, HubTask};
-use crate::options::{ArtifactOptions, HubProgressOptions, OptionSet};
+use crate::options::{HubArtifactOptions, HubProgressOptions, OptionSet};
 use crate::table::a2a::message::fresh;
 use crate::world::World;
 use a2a::{Message, Part, Role};
@@ -39,7 +39,7 @@ lang::builtins! { "<hub_task>" =>
     /// Reports partial results and extends the lease. A later attempt gets the last `resume_token`.
     waits "progress(task: HubTask, progress: HubProgress) -> nil" progress;
     /// Adds an artifact to the task, or more parts to one.
-    waits "artifact(task: HubTask, artifact: TaskArtifact) -> nil" artifact;
+    waits "artifact(task: HubTask, artifact: HubArtifact) -> nil" artifact;
     /// Completes the task. The result is the artifact `answer`.
     waits "complete(task: HubTask, result: string | list<any> | dict = nil) -> nil" complete;
     /// Fails the task.
@@ -224,12 +224,12 @@ fn progress(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     task(args)?;
-    let given = ArtifactOptions::read(cx, args, 1)?;
+    let HubArtifactOptions { contents: given, name } = HubArtifactOptions::read(cx, args, 1)?;
     let text = |text: Option<Arc<str>>| text.as_deref().unwrap_or_default().to_owned();
     let parts = result(&given.parts.unwrap_or_default(), 1)?;
     let artifact = Artifact {
         artifact_id: text(given.id),
-        name: given.name.to_string(),
+        name: text(name),
         description: text(given.description),
         parts: parts.iter().map(part_to_proto).collect(),
         metadata: struct_of(&given.metadata.unwrap_or_default()),

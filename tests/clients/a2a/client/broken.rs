@@ -201,6 +201,6 @@ try { a2a.inject_reminder(args()[0], "t", {body: "b"}, options[3]) } catch (e) {
     assert!(lines[9].contains("unknown option `task`"), "{}", lines[9]);
     assert!(lines[10].contains("the header `a` must be a string"), "{}", lines[10]);
     for line in &lines[11..] {
-        assert_eq!(*line, "HARN-TYP-001 `metadata` must be a dict, found an int");
+        assert_eq!(*line, "HARN-TYP-001 `metadata` must be a dict, found 3");
     }
 }
