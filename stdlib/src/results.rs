@@ -1,6 +1,6 @@
 //! Dicts that builtins pass to scripts: results, and the arguments of functions that a script hands over.
 //!
-//! What differs from case to case, or may be nil, is `any`. A table is open if there can be keys that it does not list; a name
+//! A value that differs from case to case, or may be nil, is `any`. A table is open if there can be keys that it does not list; a name
 //! near to one of its keys is then a slip that `check` reports. In a closed one, every unknown key is.
 
 mod agents;

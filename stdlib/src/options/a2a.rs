@@ -6,7 +6,7 @@ option_words! {
     /// Versions of the protocol.
     PeerVersion { V1 = "1.0", V03 = "0.3", }
 
-    /// What happens to a reminder for an agent that takes none.
+    /// Treatment of a reminder for an agent that takes none.
     InjectFallback { Metadata = "metadata", Suppress = "suppress", }
 }
 
@@ -31,7 +31,7 @@ options! {
         task_id: Text, "Task that waits for this message.";
         metadata: Entries = {}, "Any data.";
         history_length: Count<u32>, "Number of messages of the history to return.";
-        deadline: Raw as "int | string", "When the task must be done: milliseconds since 1970, or RFC 3339.";
+        deadline: Raw as "ms | string", "When the task must be done: milliseconds since 1970, or RFC 3339.";
         reference_task_ids: Texts = [], "Tasks that the message refers to.";
         inherit: Flag = true, "Whether a new task inherits reminders.";
         extensions: Texts = [], "URIs of extensions to request.";

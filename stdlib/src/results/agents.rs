@@ -155,7 +155,7 @@ lang::option_tables! {
         audit: "ReceiptAudit" = required, "What handlers added.";
     }
 
-    /// What handlers added to a tool call.
+    /// Additions of handlers to a tool call.
     pub(super) RECEIPT_AUDIT: "ReceiptAudit" (open) {
         reminders: "list<ReceiptReminder>" = required, "The reminders.";
     }

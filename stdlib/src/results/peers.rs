@@ -21,7 +21,7 @@ lang::option_tables! {
         harn: "A2aCardReading" = required, "What calls use of the card.";
     }
 
-    /// What calls use of a card.
+    /// Parts of a card that calls use.
     pub(super) A2A_CARD_READING: "A2aCardReading" (open) {
         version: "string" = required, "The version of the protocol.";
         endpoint: "string" = required, "The address that requests are sent to.";
