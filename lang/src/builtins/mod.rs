@@ -38,8 +38,6 @@ mod under;
 mod walk;
 
 pub use crate::declaration::{Arity, Builtin, Index, OptionRow, OptionTable, Registry, Right, arity, name_of};
-#[doc(hidden)]
-pub use crate::declaration::{doc_text, key_text};
 pub use crate::vm::native::{BuiltinRun, ItemFn, Native, PlainFn, ResumeFn, Step, WaitFn, no_item};
 pub use crate::vm::{elements, long_range};
 pub use core::Unequal;

@@ -116,9 +116,9 @@ macro_rules! option_tables {
         }
     )+) => {$(
         $(#[doc = $doc])+
-        $vis static $table: $crate::builtins::OptionTable = $crate::builtins::OptionTable {
+        $vis static $table: $crate::declaration::OptionTable = $crate::declaration::OptionTable {
             name: $name,
-            doc: $crate::builtins::doc_text(concat!($($doc),+)),
+            doc: $crate::declaration::doc_text(concat!($($doc),+)),
             open: $crate::option_tables!(@open $($($flag)+)?),
             linted: $crate::option_tables!(@linted $($($flag)+)?),
             extends: &[$($($parent),+)?],
@@ -132,8 +132,8 @@ macro_rules! option_tables {
     (@linted linted $($more:ident)*) => { true };
     (@linted $other:ident $($more:ident)*) => { $crate::option_tables!(@linted $($more)*) };
     (@row $key:ident, $ty:expr, $text:literal $(, $default:tt)?) => {
-        $crate::builtins::OptionRow {
-            key: $crate::builtins::key_text(stringify!($key)),
+        $crate::declaration::OptionRow {
+            key: $crate::declaration::key_text(stringify!($key)),
             ty: $ty,
             required: $crate::option_tables!(@required $($default)?),
             default: $crate::option_tables!(@default $($default)?),

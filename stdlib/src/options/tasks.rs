@@ -6,7 +6,7 @@ use crate::hosting::{Priority, Progress};
 options! {
     /// Something made for the user.
     ArtifactOptions = "TaskArtifact" {
-        name: Text = required, "The name of the artifact.";
+        name: Text = (required), "The name of the artifact.";
         parts: Raw as "list<string | MessagePart>" = (required), "The parts: texts, data and files.";
         id: Text, "Id by which later parts are added.";
         description: Text, "Description of the artifact.";

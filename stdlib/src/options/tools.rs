@@ -32,7 +32,7 @@ lang::option_tables! {
         handler: "fn(any) -> any" = required, "Function that gets the arguments as a dict.";
         parameters: "any", "The arguments: a type, JSON Schema, or a dict of names and types.";
         returns: "any", "The result, in the same forms.";
-        annotations: "ToolAnnotations" = {}, "What hosts and loops know about the tool.";
+        annotations: "ToolAnnotations" = {}, "Facts about the tool for hosts and loops.";
     }
 
     /// Annotations of a tool. Further keys are kept.

@@ -104,7 +104,7 @@ lang::option_tables! {
         status: "string" = required, "How the loop ended, or the state of the worker.";
         summary: "string", "The text of the answer.";
         text: "string", "The text of the answer.";
-        artifacts: "any", "What the sub-agent made.";
+        artifacts: "any", "The artifacts of the sub-agent.";
         tokens_used: "int", "Tokens of all its model calls.";
         budget_exceeded: "bool", "Whether a budget ended it.";
         data: "any", "With `output_schema`: the answer.";
@@ -152,7 +152,7 @@ lang::option_tables! {
         truncated: "bool" = required, "Whether the model saw only a part of the output.";
         started_at_ms: "int" = required, "The time, in milliseconds since 1970.";
         duration_ms: "int" = required, "Duration of the call, in milliseconds.";
-        audit: "ReceiptAudit" = required, "What handlers added.";
+        audit: "ReceiptAudit" = required, "Additions of handlers.";
     }
 
     /// Additions of handlers to a tool call.

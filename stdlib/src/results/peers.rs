@@ -11,14 +11,14 @@ lang::option_tables! {
         provider: "any" = required, "Who runs the agent.";
         documentationUrl: "any" = required, "The address of its documentation.";
         iconUrl: "any" = required, "The address of its icon.";
-        capabilities: "any" = required, "What the agent supports.";
+        capabilities: "any" = required, "The features of the agent.";
         securitySchemes: "any" = required, "The ways to authenticate.";
         security: "any" = required, "The schemes that are required.";
         defaultInputModes: "any" = required, "Media types that it takes.";
         defaultOutputModes: "any" = required, "Media types that it returns.";
         skills: "any" = required, "Its skills.";
         signatures: "any" = required, "Signatures of the card.";
-        harn: "A2aCardReading" = required, "What calls use of the card.";
+        harn: "A2aCardReading" = required, "The parts of the card that calls use.";
     }
 
     /// Parts of a card that calls use.

@@ -81,7 +81,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     say(
         cx,
         TaskUpdate::Artifact(TaskArtifact {
-            name: given.name,
+            name: given.name.ok_or_else(|| missing("name"))?,
             parts,
             id: given.id,
             description: given.description,

@@ -229,7 +229,7 @@ fn artifact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let parts = result(&given.parts.unwrap_or_default(), 1)?;
     let artifact = Artifact {
         artifact_id: text(given.id),
-        name: given.name.to_string(),
+        name: text(given.name),
         description: text(given.description),
         parts: parts.iter().map(part_to_proto).collect(),
         metadata: struct_of(&given.metadata.unwrap_or_default()),
