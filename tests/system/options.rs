@@ -14,7 +14,7 @@ use stdlib::{Captured, Engine, RunOptions, registry};
 
 /// Literals of several kinds, by the names of the types that they belong to.
 const LITERALS: [(&str, &[&str]); 6] = [
-    ("7", &["int", "float", "count", "positive", "ms", "tokens", "share", "dollars"]),
+    ("7", &["int", "float", "count", "positive", "ms", "tokens", "share", "dollars", "portion"]),
     ("\"qqq\"", &["string"]),
     ("true", &["bool"]),
     ("[7]", &["list"]),
@@ -23,30 +23,42 @@ const LITERALS: [(&str, &[&str]); 6] = [
 ];
 
 /// Numbers that are outside of ranges, by the names of these.
-const OUTSIDE: [(&str, &str); 6] =
-    [("count", "-1"), ("positive", "0"), ("ms", "-1"), ("tokens", "-1"), ("share", "-0.5"), ("dollars", "-1")];
+const OUTSIDE: [(&str, &str); 7] = [
+    ("count", "-1"),
+    ("positive", "0"),
+    ("ms", "-1"),
+    ("tokens", "-1"),
+    ("share", "-0.5"),
+    ("portion", "1.5"),
+    ("dollars", "-1"),
+];
 
 /// Values that are right for some options and wrong for others.
 const VALUES: &[&str] =
     &["-1", "0", "3", "1.5", "-0.5", "\"word\"", "true", "[3]", "[\"word\"]", "[]", "{zz: 1}", "{}", "{ -> 1 }"];
 
 /// Options whose values may be of any type.
-const ANY: [&str; 15] = [
+const ANY: [&str; 20] = [
+    "AgentLoopOptions.tools[][]",
     "CellOptions.initial",
+    "Fact.provenance",
     "Handoff.metadata",
     "Handoff.target_persona_or_human",
     "Handoff.task",
     "JsonOptions.as",
     "LifecycleToolOptions.subagents",
-    "MockToolCall.arguments",
-    "SessionOptions.workspace_anchor",
-    "Fact.provenance",
+    "LlmOptions.tools[][]",
     "MessagePart.data",
+    "MockToolCall.arguments",
     "PartialResult.data",
+    "PromptMessage.content[]",
+    "SessionOptions.workspace_anchor",
+    "SubAgentOptions.tools[][]",
     "ToolDefinition.parameters",
     "ToolDefinition.returns",
-    "ToolEntry.handler",
+    "WorkerBehaviour.tools[][]",
     "WorkerSpec.task",
+    "WorkerSpec.tools[][]",
 ];
 
 /// Calls with a dict of options, and the named types of these. `OPTIONS` is the dict, without its braces.
@@ -293,7 +305,7 @@ fn every_name_in_a_type_is_one_of_the_registry_or_the_language() {
         decl.returns.iter().for_each(|ty| names(ty, &mut found));
     }
     registry().tables().for_each(|table| names(&parsed(table), &mut found));
-    let ranges = ["count", "positive", "ms", "tokens", "share", "dollars", "transcript"];
+    let ranges = ["count", "positive", "ms", "tokens", "share", "portion", "dollars", "transcript"];
     found.retain(|name| {
         name.len() > 1
             && lang::builtin_type::builtin_type(name).is_none()

@@ -166,7 +166,7 @@ fn a_script_without_a_request_is_an_error() {
         ("throw \"no\"", "uncaught error: no"),
         ("let x =", "HARN-PAR-"),
         ("agent_loop(\"go\", nil, {llm_caller: { a -> \"done\" }})", "loops with `llm_caller` send none"),
-        ("agent_loop(\"go\", nil, {tool_choice: \"atuo\"})", "did you mean \"auto\"?"),
+        ("agent_loop(\"go\", nil, {tool_choice: \"atuo\".trim()})", "did you mean \"auto\"?"),
     ] {
         let shown = harn(&["preview", "-e", script]);
         assert_eq!((shown.code, shown.out.as_str()), (Some(1), ""), "{script}: {}", shown.err);

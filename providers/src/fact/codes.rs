@@ -12,8 +12,8 @@ pub enum FactCode {
             `{kind, ref}`; the options are `root`, `namespace`, `now` and, for recall, `limit`. A key is unknown \
             or missing, a text is empty, or a value has the wrong type. `harn check` reports the same errors in \
             literals.",
-        fails: "println(recall_facts(\"signals\", nil, nil, {limit: 0}))\n",
-        mended: "println(recall_facts(\"signals\", nil, nil, {limit: 5}))\n",
+        fails: "println(recall_facts(\"signals\", nil, nil, {namespace: \"\"}))\n",
+        mended: "println(recall_facts(\"signals\", nil, nil, {namespace: \"radio\"}))\n",
     },
     /// An unknown kind of fact or evidence.
     Kind = "HARN-FACT-002", Error {

@@ -31,7 +31,7 @@ options! {
         task_id: Text, "Task that waits for this message.";
         metadata: Entries = {}, "Any data.";
         history_length: Count<u32>, "Number of messages of the history to return.";
-        deadline: Raw as "int | string", "When the task must be done: milliseconds since 1970, or RFC 3339.";
+        deadline: Raw as "ms | string", "When the task must be done: milliseconds since 1970, or RFC 3339.";
         reference_task_ids: Texts = [], "Tasks that the message refers to.";
         inherit: Flag = true, "Whether a new task inherits reminders.";
         extensions: Texts = [], "URIs of extensions to request.";

@@ -25,7 +25,7 @@ macro_rules! options {
         impl $crate::options::OptionSet for $name {
             const TABLE: &'static lang::builtins::OptionTable = &lang::builtins::OptionTable {
                 name: options!(@name $name $(, $table)?),
-                doc: lang::builtins::doc_text(concat!($($doc),+)),
+                doc: lang::declaration::doc_text(concat!($($doc),+)),
                 open: false,
                 linted: false,
                 extends: &[$($(<$of as $crate::options::OptionSet>::TABLE),+)?],
@@ -41,7 +41,7 @@ macro_rules! options {
                 Ok(Self {
                     $($($group: <$of as $crate::options::OptionSet>::of(cx, reader)?,)+)?
                     $($key: options!(
-                        @read cx, reader, lang::builtins::key_text(stringify!($key)), $kind $(, $default)?
+                        @read cx, reader, lang::declaration::key_text(stringify!($key)), $kind $(, $default)?
                     ),)*
                 })
             }

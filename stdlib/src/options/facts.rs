@@ -6,7 +6,7 @@ lang::option_tables! {
     pub(crate) FACT_OPTIONS: "FactOptions" {
         root: "string", "Folder of the facts.";
         namespace: "string", "Namespace of the facts.";
-        now: "int | string", "The current time: milliseconds since 1970, or a date. Default: the clock.";
+        now: "ms | string", "The current time: milliseconds since 1970, or a date. Default: the clock.";
     }
 
     /// Options of `recall_facts`.
@@ -21,7 +21,7 @@ lang::option_tables! {
         confidence: "float" = required, "A number from 0 to 1.";
         evidence: "list<FactEvidence>" = [], "Up to 64 items `{kind, ref}`.";
         provenance: "any", "Any data.";
-        valid_until: "int | string", "The time when the fact stops being valid: milliseconds since 1970, or a date.";
+        valid_until: "ms | string", "The time when the fact stops being valid: milliseconds since 1970, or a date.";
     }
 
     /// A piece of evidence for a fact.

@@ -59,7 +59,7 @@ options! {
         r#type: Text, "The type of the task.";
         priority: Word<HubPriority> = (shown "\"medium\""), "The order among waiting tasks.";
         tags: Texts = [], "Without `to` and `queue`, agents that subscribe to one of these tags get a copy.";
-        deadline: Raw as "int | string", "When the task fails: milliseconds since 1970, or RFC 3339.";
+        deadline: Raw as "ms | string", "When the task fails: milliseconds since 1970, or RFC 3339.";
         queue: Text, "One worker of this queue gets the task.";
         max_attempts: Int, "Maximum number of attempts, at most that of the hub.";
         context_id: Text, "The context. Default: a new one.";
@@ -136,7 +136,7 @@ options! {
 
     /// The progress of a task of a hub.
     HubProgressOptions = "HubProgress" {
-        portion: Number = 0.0, "The completed portion, from 0 to 1.";
+        portion: Number as "portion" = 0.0, "The completed portion, from 0 to 1.";
         data: Entries = {}, "Partial results.";
         resume_token: Text, "Token with which a later attempt continues.";
     }

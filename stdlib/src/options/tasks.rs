@@ -59,7 +59,7 @@ lang::option_tables! {
 
     /// The progress of a task.
     pub(crate) PARTIAL_RESULT: "PartialResult" {
-        completed_portion: "float | int", "The completed share, from 0 to 1.";
+        completed_portion: "portion", "The completed share, from 0 to 1.";
         data: "any", "Any data.";
         can_resume: "bool", "Whether the task can be resumed.";
         resume_token: "string", "Token by which the task is resumed.";

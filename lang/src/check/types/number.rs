@@ -32,6 +32,14 @@ static RANGES: &[NumberRange] = &[
     whole("tokens", 2.0, "a number of tokens of at least 2"),
     NumberRange { name: "share", whole: false, least: 0.0, above: true, most: 1.0, described: "a share of at most 1" },
     NumberRange {
+        name: "portion",
+        whole: false,
+        least: 0.0,
+        above: false,
+        most: 1.0,
+        described: "a portion from 0 to 1",
+    },
+    NumberRange {
         name: "dollars",
         whole: false,
         least: 0.0,
