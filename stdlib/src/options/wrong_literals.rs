@@ -25,6 +25,7 @@ const OUTSIDE: [(&str, &str); 6] =
 /// `reminder_propagation` and `evidence`.
 const OPEN: [&str; 14] = [
     "evidence[]",
+    "json",
     "message",
     "metadata",
     "now",

@@ -65,7 +65,7 @@ lang::builtins! { "" =>
     /// date_diff("2025-01-31", "2025-03-30", "months") // => 1
     /// duration_format(date_diff("2025-01-01T09:00", "2025-01-01T10:30")) // => "1h 30m"
     /// ```
-    plain "date_diff(from: int | string, to: int | string, unit: \"ms\" | \"seconds\" | \"minutes\" | \"hours\" | \"days\" | \"weeks\" | \"months\" | \"years\" = \"ms\", zone: string = \"UTC\") -> int" date_diff;
+    plain "date_diff(start: int | string, end: int | string, unit: \"ms\" | \"seconds\" | \"minutes\" | \"hours\" | \"days\" | \"weeks\" | \"months\" | \"years\" = \"ms\", zone: string = \"UTC\") -> int" date_diff;
     /// Returns the parts of a date: `{year, month, day, hour, minute, second, ms, weekday, day_of_year, week, zone, offset}`. The week
     /// is that of ISO 8601, the offset is in seconds.
     ///

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 lang::builtins! { "" =>
     /// Returns the lines that differ as a unified diff, empty if the texts are equal. `context` is the number of equal lines around
-    /// a change, `from` and `to` are the names in the head.
+    /// a change, `old_name` and `new_name` are the names in the head.
     ///
     /// ```harn
-    /// diff("a\nb\n", "a\nc\n", {from: "old", to: "new"}) // => "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
+    /// diff("a\nb\n", "a\nc\n", {old_name: "old", new_name: "new"}) // => "--- old\n+++ new\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
     /// diff("a", "a") // => ""
     /// ```
-    plain "diff(a: string, b: string, options: {context?: int, from?: string, to?: string} = nil) -> string" diff;
+    plain "diff(old: string, changed: string, options: {context?: int, old_name?: string, new_name?: string} = nil) -> string" diff;
 }
 
 /// The time after which a diff of large texts becomes coarse: it is still correct.
@@ -23,9 +23,9 @@ const PRECISE: Duration = Duration::from_millis(500);
 
 fn diff(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let (a, b) = (args::str(args, 0)?, args::str(args, 1)?);
-    let options = ReadOptions::of(args, 2, &["context", "from", "to"])?;
+    let options = ReadOptions::of(args, 2, &["context", "old_name", "new_name"])?;
     let context = options.count("context")?.map_or(3, |count| usize::try_from(count).unwrap_or(usize::MAX));
-    let (from, to) = (options.text("from")?.unwrap_or("a"), options.text("to")?.unwrap_or("b"));
+    let (from, to) = (options.text("old_name")?.unwrap_or("a"), options.text("new_name")?.unwrap_or("b"));
     if a.as_str() == b.as_str() {
         return Ok(Value::str(""));
     }
