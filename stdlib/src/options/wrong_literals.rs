@@ -23,7 +23,7 @@ const OUTSIDE: [(&str, &str); 6] =
 
 /// Keys whose values may be of any type as far as signatures know. Lints check the literals of `reminders`,
 /// `reminder_propagation` and `evidence`.
-const OPEN: [&str; 14] = [
+const OPEN: [&str; 15] = [
     "evidence[]",
     "json",
     "message",
