@@ -7,7 +7,7 @@ use crate::here;
 use crate::system;
 use crate::world::World;
 use lang::builtins::args;
-use lang::value::{Value, article};
+use lang::value::{Dict, Value, article};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use std::process::Stdio;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ fn options(world: &World, command: &mut Command, args: &[Value], i: usize) -> Re
     if let Some(cwd) = options.text("cwd")? {
         command.current_dir(world.path(cwd));
     }
-    for (name, value) in options.entries("env")?.into_iter().flat_map(|variables| variables.iter()) {
+    for (name, value) in options.entries("env")?.into_iter().flat_map(Dict::iter) {
         if name.is_empty() || name.contains(['=', '\0']) {
             return Err(options.wrong("the name of an environment variable is not empty and has no `=`"));
         }
