@@ -221,7 +221,7 @@ pub(super) fn split(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Ra
     cx.charge_part(text.len(), 4);
     if args.get(2).is_some_and(|limit| !limit.is_nil()) {
         let limit = items::size(args, 2, "the number of parts")?;
-        return split_at_most(cx, text, args::opt_str(args, 1)?.map(|separator| separator.as_str()), limit);
+        return split_at_most(cx, text, args::opt_str(args, 1)?.map(Str::as_str), limit);
     }
     match args::opt_str(args, 1)? {
         Some(separator) if separator.is_empty() => each_char(cx, text),

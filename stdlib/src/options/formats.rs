@@ -19,8 +19,8 @@ options! {
     /// Options of `diff`.
     DiffOptions {
         context: Count<usize> = 3, "Number of equal lines around a change.";
-        from: Text = "a", "The name of the first text.";
-        to: Text = "b", "The name of the second text.";
+        old_name: Text = "a", "The name of the old text.";
+        new_name: Text = "b", "The name of the changed text.";
     }
 
     /// Options of `render` and `render_file`.

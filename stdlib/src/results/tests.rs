@@ -100,10 +100,14 @@ const CALLS: &[(&str, &str)] = &[
     ("suspend_agent", "suspend_agent(napping())"),
     ("resume_agent", "resume_agent(suspend_agent(napping()))"),
     ("exec", "exec(\"true\")"),
+    ("date_parts", "date_parts(0)"),
+    ("front_matter", "front_matter(\"---\\na: 1\\n---\\nText.\")"),
+    ("stat", "stat(\".\")"),
+    ("url_parse", "url_parse(\"https://me:key@host.example:81/a?b=c#d\")"),
 ];
 
 /// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
-const ASK_A_SERVER: [&str; 15] = [
+const ASK_A_SERVER: [&str; 20] = [
     "channel.open",
     "channel_connection.act",
     "channel_connection.sessions",
@@ -113,7 +117,12 @@ const ASK_A_SERVER: [&str; 15] = [
     "a2a.get",
     "a2a.cancel",
     "a2a.inject_reminder",
+    "http_delete",
     "http_get",
+    "http_head",
+    "http_patch",
+    "http_put",
+    "http_request",
     "http_post",
     "mcp.call_tool",
     "mcp.connect",

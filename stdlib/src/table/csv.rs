@@ -145,12 +145,8 @@ fn csv_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
     {
         columns = first.iter().map(|(name, _)| name.clone()).collect();
         // Keys that only later rows have follow.
-        let more: Dict = rows
-            .iter()
-            .filter_map(Value::as_dict)
-            .flat_map(|row| row.iter())
-            .map(|(k, _)| (k.clone(), Value::Nil))
-            .collect();
+        let more: Dict =
+            rows.iter().filter_map(Value::as_dict).flat_map(Dict::iter).map(|(k, _)| (k.clone(), Value::Nil)).collect();
         columns.extend(more.iter().map(|(name, _)| name).filter(|name| first.get(name).is_none()).cloned());
     }
     let mut writer = WriterBuilder::new()
@@ -160,7 +156,7 @@ fn csv_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
         .from_writer(Vec::new());
     let failed = |error: csv::Error| Raise::error(RunCode::Value, format!("cannot write CSV: {error}")).about(0, "");
     if with_names && !columns.is_empty() {
-        writer.write_record(columns.iter().map(|name| name.as_str())).map_err(failed)?;
+        writer.write_record(columns.iter().map(Str::as_str)).map_err(failed)?;
     }
     let (mut meter, mut bytes) = (Meter::start(), 0_usize);
     for row in &rows {

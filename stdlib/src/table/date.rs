@@ -10,7 +10,7 @@ use jiff::tz::{TimeZone, db};
 use jiff::{Span, Timestamp, Unit, ZonedDateTime};
 use lang::builtins::args;
 use lang::diagnostic::nearest;
-use lang::value::{Dict, Value, article, inspect};
+use lang::value::{Dict, Str, Value, article, inspect};
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::clock::Clock;
 
@@ -65,7 +65,7 @@ lang::builtins! { "" =>
     /// date_diff("2025-01-31", "2025-03-30", "months") // => 1
     /// duration_format(date_diff("2025-01-01T09:00", "2025-01-01T10:30")) // => "1h 30m"
     /// ```
-    plain "date_diff(from: int | string, to: int | string, unit: \"ms\" | \"seconds\" | \"minutes\" | \"hours\" | \"days\" | \"weeks\" | \"months\" | \"years\" = \"ms\", zone: string = \"UTC\") -> int" date_diff;
+    plain "date_diff(start: int | string, end: int | string, unit: \"ms\" | \"seconds\" | \"minutes\" | \"hours\" | \"days\" | \"weeks\" | \"months\" | \"years\" = \"ms\", zone: string = \"UTC\") -> int" date_diff;
     /// Returns the parts of a date: `{year, month, day, hour, minute, second, ms, weekday, day_of_year, week, zone, offset}`. The week
     /// is that of ISO 8601, the offset is in seconds.
     ///
@@ -156,7 +156,7 @@ fn parse(text: &str, zone: &TimeZone) -> Result<Timestamp, String> {
 
 /// The reason why a text is not a date. The usual mistake is a number that no month or day has.
 fn in_words(text: &str, error: &jiff::Error) -> String {
-    let mut numbers = text.get(..10).unwrap_or_default().split('-').map(|part| part.parse::<u8>());
+    let mut numbers = text.get(..10).unwrap_or_default().split('-').map(str::parse::<u8>);
     let number = |part: Option<Result<u8, _>>| part.and_then(Result::ok);
     let (_, month, day) = (numbers.next(), number(numbers.next()), number(numbers.next()));
     match (month, day) {
@@ -174,7 +174,7 @@ fn not_a_date(argument: usize, text: &str, why: &str) -> Box<Raise> {
     )
 }
 
-fn text_of_date<'a>(args: &'a [Value], i: usize) -> Result<&'a str, Box<Raise>> {
+fn text_of_date(args: &[Value], i: usize) -> Result<&str, Box<Raise>> {
     let text = args::str(args, i)?.as_str();
     if text.len() > LONGEST {
         return Err(not_a_date(i, text, "the text is too long"));
@@ -182,10 +182,10 @@ fn text_of_date<'a>(args: &'a [Value], i: usize) -> Result<&'a str, Box<Raise>> 
     Ok(text)
 }
 
-fn format_of<'a>(args: &'a [Value], i: usize) -> Result<Option<&'a str>, Box<Raise>> {
+fn format_of(args: &[Value], i: usize) -> Result<Option<&str>, Box<Raise>> {
     match args::opt_str(args, i)? {
         Some(format) if format.len() > LONGEST => Err(invalid(i, format!("format longer than {LONGEST} bytes"))),
-        format => Ok(format.map(|format| format.as_str())),
+        format => Ok(format.map(Str::as_str)),
     }
 }
 

@@ -73,7 +73,7 @@ lang::builtins! { "" =>
     /// copy_file("a.txt", "b.txt")
     /// read_file("b.txt") // => "hello"
     /// ```
-    waits "copy_file(from: string, to: string) -> nil" [caps = &[Capability::FsRead.right(), Capability::FsWrite.right()]] copy_file;
+    waits "copy_file(source: string, target: string) -> nil" [caps = &[Capability::FsRead.right(), Capability::FsWrite.right()]] copy_file;
     /// Renames or moves a file or folder, and replaces the file that was there.
     ///
     /// ```harn
@@ -81,7 +81,7 @@ lang::builtins! { "" =>
     /// rename_file("a.txt", "b.txt")
     /// list_dir(".") // => ["b.txt"]
     /// ```
-    waits "rename_file(from: string, to: string) -> nil" [caps = WRITE] rename_file;
+    waits "rename_file(source: string, target: string) -> nil" [caps = WRITE] rename_file;
     /// Removes a file, a link or an empty folder; with `recursive` a folder with all that it contains.
     ///
     /// ```harn

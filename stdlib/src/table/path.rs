@@ -59,12 +59,12 @@ lang::builtins! { "" =>
     /// path_absolute("a.md") == path_join(cwd(), "a.md") // => true
     /// ```
     plain "path_absolute(path: string) -> string" path_absolute;
-    /// Returns the path that leads from the folder `from` to `to`.
+    /// Returns the path that leads from a folder to another path.
     ///
     /// ```harn
     /// path_relative("docs/guide", "docs/img/a.png") // => "../img/a.png"
     /// ```
-    plain "path_relative(from: string, to: string) -> string" path_relative;
+    plain "path_relative(folder: string, path: string) -> string" path_relative;
     /// Returns whether a path is inside of a folder, or is this folder. Links are not followed.
     ///
     /// ```harn

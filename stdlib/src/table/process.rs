@@ -7,7 +7,7 @@ use crate::options::{ExecOptions, OptionSet};
 use crate::system;
 use crate::world::World;
 use lang::builtins::args;
-use lang::value::{Value, article};
+use lang::value::{Dict, Value, article};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use std::process::Stdio;
 use std::rc::Rc;
@@ -74,7 +74,7 @@ fn options(
             return Err(wrong("env", format!("`env` must be a dict, found {}", article(other.type_name()))));
         }
     };
-    for (name, value) in variables.into_iter().flat_map(|variables| variables.iter()) {
+    for (name, value) in variables.into_iter().flat_map(Dict::iter) {
         if name.is_empty() || name.contains(['=', '\0']) {
             return Err(wrong("env", "the name of an environment variable is not empty and has no `=`".to_owned()));
         }

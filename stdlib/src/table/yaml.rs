@@ -306,7 +306,7 @@ impl YamlWriter<'_, '_> {
             Value::Nil => self.out.push_str("null"),
             Value::Float(float) if float.is_nan() => self.out.push_str(".nan"),
             Value::Float(float) if float.is_infinite() => {
-                self.out.push_str(if *float > 0.0 { ".inf" } else { "-.inf" })
+                self.out.push_str(if *float > 0.0 { ".inf" } else { "-.inf" });
             }
             Value::Str(text) => match literal(text) {
                 Some(mark) => {
@@ -359,7 +359,8 @@ fn quoted(text: &str, is_key: bool) -> Result<Cow<'_, str>, Box<Raise>> {
     // YAML 1.1 reads these as bools.
     let is_old_bool = ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
     let is_date = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(['-', ':']);
-    if starts && is_text && !special && !control && !text.ends_with(' ') && !(is_old_bool && !is_key) && !is_date {
+    let is_other = special || control || is_date || text.ends_with(' ') || (is_old_bool && !is_key);
+    if starts && is_text && !is_other {
         return Ok(Cow::Borrowed(text));
     }
     json_text(&Value::str(text)).map(Cow::Owned)
