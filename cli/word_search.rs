@@ -72,7 +72,8 @@ impl SearchText {
         alike(word, synonyms).map(score).max().unwrap_or(0)
     }
 
-    fn explains(&self, word: &str, synonyms: Synonyms) -> bool {
+    /// Whether more than a script contains a word, or one that means the same.
+    pub(crate) fn explains(&self, word: &str, synonyms: Synonyms) -> bool {
         alike(word, synonyms).any(|word| score_in(&self.head, word) > 0 || score_in(&self.body, word) > 0)
     }
 

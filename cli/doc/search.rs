@@ -44,7 +44,6 @@ const SYNONYMS: Synonyms = &[
     ("random", "random"),
     ("regex", "regex"),
     ("regexp", "regex"),
-    ("request", "http"),
     ("rm", "remove"),
     ("run", "exec"),
     ("shell", "program"),
@@ -83,24 +82,47 @@ pub(crate) fn search(topic: &str) -> Result<String, String> {
     Ok(text)
 }
 
+/// Words that describe a builtin beside its name, for builtins whose name alone is rarely thought of.
+const MORE_WORDS: &[(&str, &str)] = &[
+    ("exec", "run a command or program"),
+    ("now", "current time clock"),
+    ("render", "fill a template"),
+    ("round_to", "round a number to digits"),
+    ("llm_call", "ask a model once"),
+];
+
 /// Returns the builtins that fit words, the best first.
 fn find(topic: &str) -> Vec<&'static Builtin> {
     let rows = rows();
     // An underscore joins the words of a name, and a dot follows a namespace.
-    let topic = topic.replace(['_', '.'], " ");
-    rank(&topic, &texts(&rows), SYNONYMS).into_iter().map(|at| rows[at]).collect()
+    let topic = topic.replace(['_', '.'], " ").to_lowercase();
+    let mut found: Vec<_> = rank(&topic, &texts(&rows), SYNONYMS).into_iter().map(|at| rows[at]).collect();
+    // A name that consists of the words comes before texts that contain them.
+    let is_named = |row: &Builtin| row.name.split('_').all(|part| topic.split_whitespace().any(|word| word == part));
+    // Other agents are asked for by their protocol.
+    let is_meant = |row: &Builtin| !is_remote(row) || topic.contains(row.module);
+    found.sort_by_key(|row| (!is_named(row), !is_meant(row)));
+    found
 }
 
-/// The builtins, functions before methods, and short names before long ones.
+/// Whether a builtin is one of another agent or of a server.
+fn is_remote(row: &Builtin) -> bool {
+    matches!(row.module, "a2a" | "hub" | "mcp" | "channel")
+}
+
+/// The builtins: functions before methods, those of other agents last, and short names before long ones.
 fn rows() -> Vec<&'static Builtin> {
     let mut rows: Vec<_> = builtins().collect();
-    rows.sort_by_key(|row| (row.is_method(), row.name.len(), row.full_name()));
+    rows.sort_by_key(|row| (row.is_method(), is_remote(row), row.name.len(), row.full_name()));
     rows
 }
 
 fn texts(rows: &[&'static Builtin]) -> Vec<SearchText> {
     let text = |row: &&'static Builtin| SearchText {
-        head: row.full_name().replace(['_', '.'], " ").to_lowercase(),
+        head: {
+            let more = MORE_WORDS.iter().find(|(name, _)| *name == row.full_name()).map_or("", |(_, words)| words);
+            format!("{} {more}", row.full_name().replace(['_', '.'], " ")).to_lowercase()
+        },
         body: row.summary().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase(),
         script: row.example().map_or_else(String::new, |lines| lines.collect::<Vec<_>>().join(" ").to_lowercase()),
     };
@@ -133,13 +155,13 @@ mod tests {
         ("csv", "csv_parse"),
         ("read a file", "read_file"),
         ("list a folder", "list_dir"),
-        ("delete a file", "remove"),
+        ("delete a file", "delete_file"),
         ("environment variable", "env"),
         ("run a command", "exec"),
         ("http request", "http_request"),
         ("url encode", "url_encode"),
         ("random number", "random"),
-        ("shuffle a list", "shuffle"),
+        ("shuffle a list", "list.shuffle"),
         ("parse json", "json_parse"),
         ("regex test", "regex_test"),
         ("sha256", "sha256"),

@@ -273,7 +273,9 @@ fn members_up_to<'a, T: 'a>(member: GrammarRule<'a, T>, ends: fn(Token<'_>) -> b
         .then_ignore(before(ends, &[TokenClass::Comma, TokenClass::RBrace]))
         .map(Some)
         .recover_with(via_parser(skip_some(ends).map(|_| None)));
-    member_separators()
+    // A comma follows a member.
+    separators()
+        .or_not()
         .ignore_then(one.then_ignore(member_separators()).repeated().collect::<Vec<_>>())
         .delimited_by(tok(Token::LBody), tok(Token::RBrace))
         .map(|members| members.into_iter().flatten().collect())
