@@ -14,7 +14,7 @@ use crate::report::{Format, show, visible};
 use crate::stdout;
 use clap::ValueEnum;
 use lookup::lookup;
-use search::search;
+use search::{elsewhere, search};
 use std::path::{Path, PathBuf};
 use stdlib::output::Terminal;
 use stdlib::rhai_definitions;
@@ -112,8 +112,12 @@ fn is_name(path: &Path) -> bool {
 /// Returns the message for what is unknown.
 pub(crate) fn about(topic: &str) -> Result<String, String> {
     lookup(topic).or_else(|unknown| {
-        let is_name = !topic.contains(char::is_whitespace);
-        search(topic).map_err(|no_match| if is_name { unknown } else { no_match })
+        let is_word = !topic.contains(char::is_whitespace);
+        // A name of several words is misspelt.
+        if is_word && topic.contains('_') {
+            return elsewhere(topic).ok_or(unknown);
+        }
+        search(topic).map_err(|no_match| if is_word { unknown } else { no_match })
     })
 }
 

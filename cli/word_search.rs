@@ -13,7 +13,7 @@ const COMMON: [&str; 22] = [
 pub(crate) struct SearchText {
     /// Its name and title.
     pub(crate) head: String,
-    /// What it says.
+    /// Its text.
     pub(crate) body: String,
     /// A script that belongs to it.
     pub(crate) script: String,

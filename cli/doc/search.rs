@@ -62,9 +62,8 @@ const SYNONYMS: Synonyms = &[
 /// # Errors
 /// Returns the message for words that no text contains.
 pub(crate) fn search(topic: &str) -> Result<String, String> {
-    if let Some((help, names)) = elsewhere(topic) {
-        let pages: String = names.iter().filter_map(|name| lookup(name).ok()).collect();
-        return Ok(format!("{topic}: {help}\n\n{pages}"));
+    if let Some(found) = elsewhere(topic) {
+        return Ok(found);
     }
     let found = find(topic);
     if found.is_empty() {
@@ -129,13 +128,14 @@ fn texts(rows: &[&'static Builtin]) -> Vec<SearchText> {
     rows.iter().map(text).collect()
 }
 
-/// Returns the advice for a name of another language, and the builtins that it names.
-fn elsewhere(topic: &str) -> Option<(&'static str, Vec<&'static str>)> {
+/// Returns the advice for a name of another language, and the documentation of the builtins that it names.
+pub(super) fn elsewhere(topic: &str) -> Option<String> {
     let help = name_elsewhere(topic.trim_end_matches("()"))?;
     let quoted = help.split('`').skip(1).step_by(2);
     let name = |code: &'static str| code.split('(').next().map(|name| name.rsplit('.').next().unwrap_or(name));
     let names: Vec<_> = quoted.filter_map(name).filter(|name| builtins().any(|row| row.name == *name)).collect();
-    (!names.is_empty()).then_some((help, names))
+    let pages: String = names.iter().filter_map(|name| lookup(name).ok()).collect();
+    (!pages.is_empty()).then(|| format!("{topic}: {help}\n\n{pages}"))
 }
 
 fn first_sentence(row: &Builtin) -> String {

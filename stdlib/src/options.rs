@@ -287,7 +287,7 @@ impl<'a> OptionReader<'a> {
                 .about(self.arg, format!("both `transcript` and `{other}`"))
                 .help(format!("remove `{other}`, or remove `transcript`")));
         }
-        let read = TranscriptValue::take(&[given.clone()], 0, world, scope);
+        let read = TranscriptValue::take(std::slice::from_ref(given), 0, world, scope);
         read.map(Some).map_err(|raise| raise.about(self.arg, "`transcript` is not a transcript"))
     }
 }

@@ -91,6 +91,8 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-IO-002", "a page runs no programs; in `tests/lang/system`"),
     ("HARN-IO-003", "needs a program that writes without an end; in `system`"),
     ("HARN-IO-004", "needs standard input; in `system`"),
+    ("HARN-IO-005", "a page runs no programs; in `tests/lang/system`"),
+    ("HARN-IO-006", "a page runs no programs; in `tests/lang/system`"),
     ("HARN-LIM-001", "needs `--max-memory`; in `limits`"),
     ("HARN-LIM-002", "needs `--timeout`; in `tests/lang/safety`"),
     ("HARN-LLM-002", "needs a server that answers oddly"),

@@ -25,7 +25,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("12", "split(x, \",\")"),
     ("12", "[\"a\"].join(x)"),
     ("\"a\"", "x.repeat()"),
-    ("\"a\"", "x.split(x, x, x)"),
+    ("\"a\"", "x.split(x, 1, x)"),
     ("\"a\"", "x.repeat(x)"),
     ("try { 1 }", "x + 1"),
     ("try { [1] }", "x[0]"),

@@ -157,7 +157,7 @@ fn methods_queries_forms_and_attempts() {
                 DELETE /echo?a=1&b=x+y&b=2 HTTP/1.1 | no content-type | no x-mine | \n\
                 POST /echo HTTP/1.1 | content-type: application/x-www-form-urlencoded | no x-mine | q=a%26b\n\
                 true test true\n503\n{n: 1}\n\
-                invalid JSON: expected value at line 1 column 1\nunknown HTTP method `BREW`\n\
+                invalid JSON: expected ident at line 1 column 2\nunknown HTTP method `BREW`\n\
                 a request has one body: pass the argument, `form` or `json`\n";
     assert_eq!(printed("http-methods", &script, b""), want);
 }

@@ -233,11 +233,19 @@ fn lint<'a>(
     denied: &'a [Right],
     found: &mut Vec<Diagnostic>,
 ) {
+    let before = found.len();
     for call in calls.all.iter().chain(methods) {
         if let Some(lint) = call.row.lint {
             lint(&CallView::new(source, call, calls, denied), found);
         }
     }
+    // A lint says more about a value than that its type is wrong.
+    let linted: std::collections::HashSet<u32> = found[before..].iter().map(Diagnostic::position).collect();
+    let mut at = 0;
+    found.retain(|d| {
+        at += 1;
+        at > before || d.code != CheckCode::Type || !linted.contains(&d.position())
+    });
 }
 
 /// A literal that is handed to two functions may be wrong for both in the same way; once is enough.

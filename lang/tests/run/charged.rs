@@ -125,6 +125,8 @@ fn arguments(row: &Builtin) -> String {
         args.push(match param.ty.as_ref().map(|ty| &ty.kind) {
             Some(TypeKind::Fn { .. }) => "{ x -> x }",
             Some(TypeKind::Name { name, .. }) if name == "int" => "1",
+            // One of several numbers, as those that have numbers alone are.
+            Some(TypeKind::Union(_)) => "1",
             Some(TypeKind::Name { name, .. }) if name == "string" && row.module != "<string>" => "\"k1\"",
             _ => "other",
         });

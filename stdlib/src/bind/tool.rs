@@ -31,7 +31,7 @@ impl Tool for ScriptTool {
             None => vec![to_value(&call.arguments)],
         };
         if self.types.is_empty() {
-            return self.handler.call(turn, args, result);
+            return self.handler.call(turn, args, |value| result(&value));
         }
         Answer::later(async move {
             match self.handler.decode(&mut args, &self.types, self.positional.as_deref().unwrap_or_default()).await {
@@ -39,17 +39,17 @@ impl Tool for ScriptTool {
                 Err(raise) if raise.code == RunCode::Decode => return Ok(Output::error(raise.message)),
                 Err(raise) => return Err(self.handler.thrown(turn, raise)),
             }
-            self.handler.call(turn, args, result).get().await
+            self.handler.call(turn, args, |value| result(&value)).get().await
         })
     }
 }
 
 /// The output of a handler's result.
-fn result(value: Value) -> Outcome<Output> {
+fn result(value: &Value) -> Outcome<Output> {
     match value.as_result() {
         Some(Err(error)) => Ok(Output::error(lang::value::brief(error))),
         Some(Ok(inner)) => output(inner),
-        None => output(&value),
+        None => output(value),
     }
 }
 

@@ -80,7 +80,7 @@ fn filter_arg(cx: &Cx<'_>, args: &[Value]) -> Result<RecordFilter, Box<Raise>> {
         return Err(args::mismatch(args, 0, "a topic or a dict"));
     }
     let LogFilter { topic, from_cursor, kind_prefix } = LogFilter::read(cx, args, 0)?;
-    Ok(RecordFilter { topic, kind_prefix, after: from_cursor.unwrap_or(0), ..RecordFilter::default() })
+    Ok(RecordFilter { topic, kind_prefix, after: from_cursor.unwrap_or(0) })
 }
 
 /// Records that are read at a time: a log in a file may hold more than the run has memory for.

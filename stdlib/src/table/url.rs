@@ -9,7 +9,7 @@ use url::{Url, form_urlencoded};
 
 lang::builtins! { "" =>
     /// Takes a URL apart: `{scheme, host, port, path, query, fragment, username, password}`. `query` is a dict, in which a name that
-    /// occurs several times has a list. What is missing is nil, or empty.
+    /// occurs several times has a list. A missing part is nil, or empty.
     ///
     /// ```harn
     /// let u = url_parse("https://example.com:8080/a%20b?q=x&tag=1&tag=2#top")

@@ -351,6 +351,11 @@ fn literal(text: &str) -> Option<&'static str> {
 
 /// Writes a text as it is, or in quotes where it would be something else.
 fn quoted(text: &str, is_key: bool) -> Result<Cow<'_, str>, Box<Raise>> {
+    /// A longer text is quoted without a look at it.
+    const LONGEST_PLAIN: usize = 1 << 10;
+    if text.len() > LONGEST_PLAIN {
+        return json_text(&Value::str(text)).map(Cow::Owned);
+    }
     let starts = text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '('));
     let special =
         text.contains([':', '#', '\n', '\t']) && (text.contains(": ") || text.contains(" #") || text.ends_with(':'));

@@ -59,11 +59,10 @@ impl<'a> Checker<'a> {
     pub(super) fn border(&mut self, node: NodeId, found: &Type, want: ExpectedType<'_>) {
         let (Some(wanted), Some(why)) = (want.ty, want.why) else { return };
         let kind = match why {
-            DemandOrigin::Written(_) | DemandOrigin::Declared(_) => BorderKind::Value,
             DemandOrigin::Parameter(_) => BorderKind::Parameter,
-            DemandOrigin::Returns(_) => BorderKind::Result,
             DemandOrigin::Imported(_, part) if part.is_parameter() => BorderKind::Parameter,
-            DemandOrigin::Imported(..) => BorderKind::Value,
+            DemandOrigin::Written(_) | DemandOrigin::Declared(_) | DemandOrigin::Imported(..) => BorderKind::Value,
+            DemandOrigin::Returns(_) => BorderKind::Result,
             // A builtin looks at its arguments, and a function value at its own.
             DemandOrigin::Builtin(_) | DemandOrigin::Implicit => return,
         };

@@ -54,17 +54,21 @@ pub(in crate::check) fn refuses(found: &Type, wanted: &Type, names: &dyn Nominal
 /// Whether everything that `found` says is a `wanted`, as far as a test while running could tell.
 pub(in crate::check) fn proves(found: &Type, wanted: &Type, names: &dyn Nominal) -> bool {
     match (found, wanted) {
-        (_, Type::Any | Type::Param(_)) | (Type::Never, _) => true,
+        (_, Type::Any | Type::Param(_))
+        | (Type::Never, _)
+        | (Type::Int, Type::Float)
+        | (Type::Text(_), Type::Str)
+        // A function does not tell what it takes, nor a pair what it holds.
+        | (Type::Pair(_), Type::Pair(_))
+        | (Type::Fn(_), Type::Fn(_)) => true,
         (Type::Any | Type::Param(_), _) => false,
         (Type::Union(members), _) => members.iter().all(|m| proves(m, wanted, names)),
         (_, Type::Union(members)) => members.iter().any(|m| proves(found, m, names)),
-        (Type::Int, Type::Float) | (Type::Text(_), Type::Str) => true,
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Dict(a), Type::Dict(b)) => {
             proves(a, b, names)
         }
-        // Values of the run do not tell what they hand over, nor functions what they take.
+        // Values of the run do not tell what they hand over.
         (Type::Handle(one, _), Type::Handle(other, _)) => one == other || one.is_lazy() && other.is_lazy(),
-        (Type::Pair(_), Type::Pair(_)) | (Type::Fn(_), Type::Fn(_)) => true,
         (Type::Range, Type::List(b)) => proves(&Type::Int, b, names),
         (Type::Result(a), Type::Result(b)) => proves(&a.0, &b.0, names) && proves(&a.1, &b.1, names),
         (Type::Shape(shape), Type::Dict(of)) => {

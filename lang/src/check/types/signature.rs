@@ -6,7 +6,7 @@ use crate::declaration::{Arity, Builtin, Index, Registry};
 use crate::diagnostic::spelled_alike;
 use crate::parse::signature;
 use smol_str::SmolStr;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -36,19 +36,11 @@ pub(in crate::check) struct Signatures {
     shapes: RefCell<HashMap<&'static str, Type>>,
     /// The types of payloads, by their texts.
     payloads: RefCell<HashMap<&'static str, Type>>,
-    /// Whether a table is being read.
-    in_table: Cell<bool>,
 }
 
 impl Signatures {
     fn new(registry: Registry) -> Self {
-        Self {
-            registry,
-            read: RefCell::default(),
-            shapes: RefCell::default(),
-            payloads: RefCell::default(),
-            in_table: Cell::default(),
-        }
+        Self { registry, read: RefCell::default(), shapes: RefCell::default(), payloads: RefCell::default() }
     }
 
     /// Returns those of a registry. A thread keeps the last one's: a server checks a script for each task, and the signatures
@@ -82,21 +74,14 @@ impl Signatures {
 
     /// A named type of the registry, or the payload of an event of that name.
     pub(in crate::check) fn shape(&self, name: &str) -> Option<Type> {
-        let table = self.registry.table(name);
-        // A lint reports a wrong option by its own code, whatever is in its place.
-        if self.in_table.get() && table.is_some_and(|table| table.linted) {
-            return Some(Type::Any);
-        }
         if let Some(known) = self.shapes.borrow().get(name) {
             return Some(known.clone());
         }
-        let Some(table) = table else { return self.payload(name) };
+        let Some(table) = self.registry.table(name) else { return self.payload(name) };
         let name = table.name;
         // A shape that mentions itself is unknown there.
         self.shapes.borrow_mut().insert(name, Type::Any);
-        let outer = self.in_table.replace(true);
         let ty = if table.linted { Type::dict(Type::Any) } else { self.of_text(&table.to_string()) };
-        self.in_table.set(outer);
         let ty = if self.registry.hands_over(name) { told(ty) } else { ty };
         let ty = match (ty, self.registry.methods_of(name)) {
             (Type::Shape(shape), methods @ Some(_)) => Type::Shape(Rc::new(Shape { methods, ..(*shape).clone() })),
