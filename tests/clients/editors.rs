@@ -183,7 +183,7 @@ fn neovim_shows_the_hints_and_commands_of_the_language_server() {
         "register_session_hook(event: \"session_start\", { event -> {",
         "  } in 2 prompts · survives compaction · not for sub-agents,",
         "pipeline default(task, context) { Run | Preview prompt",
-        "  let cities: list<string> = \"Bern Basel\".split(\" \")",
+        "  let cities: list<string> = \"Bern Basel\".split(separator: \" \")",
     ]);
 }
 

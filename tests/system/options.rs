@@ -45,6 +45,7 @@ const ANY: [&str; 20] = [
     "Handoff.metadata",
     "Handoff.target_persona_or_human",
     "Handoff.task",
+    "HttpOptions.json",
     "JsonOptions.as",
     "LifecycleToolOptions.subagents",
     "LlmOptions.tools[][]",
