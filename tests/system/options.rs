@@ -38,7 +38,7 @@ const VALUES: &[&str] =
     &["-1", "0", "3", "1.5", "-0.5", "\"word\"", "true", "[3]", "[\"word\"]", "[]", "{zz: 1}", "{}", "{ -> 1 }"];
 
 /// Options whose values may be of any type.
-const ANY: [&str; 20] = [
+const ANY: [&str; 21] = [
     "AgentLoopOptions.tools[][]",
     "CellOptions.initial",
     "Fact.provenance",
