@@ -347,14 +347,19 @@ impl Checked<'_> {
             return require(!code.iter().any(gives), Rule::Iterator);
         };
         require(code.iter().filter(|op| is_made(op)).count() == 1, Rule::Iterator)?;
+        // Checks of arguments are behind the body and run before it.
+        let entry = if self.proto.entry == 0 { code.len() } else { self.proto.entry as usize };
+        require(entry > made && code[entry - 1].effect() == Effect::Ends, Rule::Iterator)?;
+        let before = |at: usize| at <= made || at >= entry;
         for (at, op) in code.iter().enumerate() {
             let of_function = matches!(op, Op::Return { .. } | Op::ReturnNil | Op::TailSelf { .. });
             let of_iterator = matches!(op, Op::Yield { .. } | Op::Finish { .. });
-            require(!(of_function && at > made || of_iterator && at < made), Rule::Iterator)?;
+            require(!(of_function && !before(at) || of_iterator && before(at)), Rule::Iterator)?;
         }
-        require(self.jumps.borrow().iter().all(|(at, to)| (*at <= made) == (*to <= made)), Rule::Iterator)?;
-        let apart = |at: u32| at as usize <= made;
-        let inside = |h: &super::Handler| apart(h.start) == apart(h.target) && apart(h.start) == apart(h.end);
+        require(self.jumps.borrow().iter().all(|(at, to)| before(*at) == before(*to)), Rule::Iterator)?;
+        let apart = |at: u32| before(at as usize);
+        let end_apart = |at: u32| at as usize <= made || at as usize > entry;
+        let inside = |h: &super::Handler| apart(h.start) == apart(h.target) && apart(h.start) == end_apart(h.end);
         require(self.proto.handlers.iter().all(inside), Rule::Iterator)
     }
 }

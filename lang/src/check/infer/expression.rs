@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
                         self.expr(value, ExpectedType::FREE);
                     }
                 },
-                DictItem::Spread(inner) => self.spread_fields(id, name, inner),
+                DictItem::Spread(inner) => self.spread_fields(id, name, inner, items),
                 DictItem::Computed { .. } => self.entries(std::slice::from_ref(item)),
             }
         }
@@ -215,13 +215,16 @@ impl<'a> Checker<'a> {
         id.map_or(Type::Any, |id| self.named(id, args))
     }
 
-    /// Values for the fields of a struct, from a dict or a struct.
-    fn spread_fields(&mut self, id: Option<BindingId>, name: &Name, inner: &'a Expr) {
+    /// Values for the fields of a struct that its literal does not name, from a dict or a struct.
+    fn spread_fields(&mut self, id: Option<BindingId>, name: &Name, inner: &'a Expr, items: &[DictItem]) {
         let found = self.expr(inner, ExpectedType::FREE);
         let Some(Type::Named(named)) = id.map(|id| self.named(id, Vec::new())) else { return };
         let is_same = matches!(&found, Type::Named(other) if other.id == named.id);
         let Some(fields) = self.world.fields(&named).filter(|_| !is_same) else { return };
-        let fields = fields.fields.iter().map(|field| ShapeKey {
+        let is_named = |field: &&ShapeKey| {
+            items.iter().any(|item| matches!(item, DictItem::Entry { key, .. } if key.text == field.name))
+        };
+        let fields = fields.fields.iter().filter(|field| !is_named(field)).map(|field| ShapeKey {
             ty: fill(&field.ty, &Vec::new()),
             optional: true,
             ..field.clone()
@@ -242,7 +245,7 @@ impl<'a> Checker<'a> {
         let mut bound = Vec::new();
         for item in items {
             if let DictItem::Spread(inner) = item {
-                self.spread_fields(Some(id), name, inner);
+                self.spread_fields(Some(id), name, inner, items);
                 continue;
             }
             let place = match item {
