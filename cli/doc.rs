@@ -121,7 +121,7 @@ pub(crate) fn about(topic: &str) -> Result<String, String> {
     })
 }
 
-/// Shows builtins and types by their names. What is no name is searched for: all of it together.
+/// Shows builtins and types by their names. If one of them is unknown, all words together are searched for.
 fn show_builtins(names: &[PathBuf]) -> i32 {
     let names: Vec<_> = names.iter().map(|name| name.to_string_lossy()).collect();
     let known: Vec<_> = names.iter().filter_map(|name| lookup(name).ok()).collect();

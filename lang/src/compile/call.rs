@@ -183,7 +183,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Calls a function by its number; if nobody has looked at the arguments, the function does.
+    /// Calls a function by its number. If the checker has not seen the arguments, the function checks them.
     fn call_function(&mut self, func: u16, (callee, at): (NodeId, Span), args: &'a [ListItem], dst: Reg, span: Span) {
         if self.borders.checks_arguments(callee) {
             let base = self.fn_ref().next;

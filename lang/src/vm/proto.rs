@@ -56,7 +56,7 @@ pub struct Proto {
     pub types: Vec<TypeTest>,
     /// Values that are checked when they enter.
     pub borders: Vec<BorderSite>,
-    /// Instruction at which a call begins whose arguments nobody has checked; the checks lead to the first one.
+    /// Instruction at which a call with unchecked arguments begins; its checks lead to the first instruction.
     pub entry: u32,
     /// Assigned paths.
     pub paths: Vec<PathSite>,
