@@ -76,13 +76,15 @@ fn receivers() -> Vec<(&'static str, String)> {
 }
 
 /// Methods whose time does not depend on the size, or that end at the first element.
-const CONSTANT_TIME: [&str; 26] = [
+// `levenshtein` compares equal texts, which it sees at once.
+const CONSTANT_TIME: [&str; 29] = [
     "bytes.count",
     "bytes.empty",
     "dict.count",
     "dict.empty",
     "dict.get",
     "dict.has",
+    "list.choice",
     "list.count",
     "list.empty",
     "list.first",
@@ -90,6 +92,7 @@ const CONSTANT_TIME: [&str; 26] = [
     "list.last",
     "list.take",
     "list.to_list",
+    "set.choice",
     "set.contains",
     "set.count",
     "set.empty",
@@ -100,6 +103,7 @@ const CONSTANT_TIME: [&str; 26] = [
     "string.count",
     "string.empty",
     "string.iter",
+    "string.levenshtein",
     "string.to_float",
     "string.to_int",
     "string.to_string",
@@ -125,8 +129,13 @@ fn arguments(row: &Builtin) -> String {
         args.push(match param.ty.as_ref().map(|ty| &ty.kind) {
             Some(TypeKind::Fn { .. }) => "{ x -> x }",
             Some(TypeKind::Name { name, .. }) if name == "int" => "1",
-            // One of several numbers, as those that have numbers alone are.
-            Some(TypeKind::Union(_)) => "1",
+            Some(TypeKind::Union(parts))
+                if parts.iter().all(
+                    |part| matches!(&part.kind, TypeKind::Name { name, .. } if name == "int" || name == "float"),
+                ) =>
+            {
+                "1"
+            }
             Some(TypeKind::Name { name, .. }) if name == "string" && row.module != "<string>" => "\"k1\"",
             _ => "other",
         });
