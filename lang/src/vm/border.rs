@@ -1,5 +1,6 @@
 //! Values that enter a place with a written type.
 
+use super::decode::is_name;
 use super::type_test::{TypeTest, fits};
 use super::{Raise, RunCode};
 use crate::source::{SourceRef, Span};
@@ -157,9 +158,7 @@ fn unfit_part(test: &TypeTest, value: &Value) -> Option<(String, TypeTest, Value
 }
 
 fn step(key: &Str) -> String {
-    let is_name = key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if is_name { format!(".{key}") } else { format!("[{}]", inspect(&Value::Str(key.clone()))) }
+    if is_name(key) { format!(".{key}") } else { format!("[{}]", inspect(&Value::Str(key.clone()))) }
 }
 
 /// A value in a few words.

@@ -530,7 +530,8 @@ fn shown(data: &Value) -> String {
     }
 }
 
-fn is_name(key: &str) -> bool {
+/// Whether a key can be written after a dot.
+pub(super) fn is_name(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

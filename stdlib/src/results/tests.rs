@@ -209,7 +209,7 @@ fn has_shape(ty: &TypeExpr) -> bool {
 fn hold(found: &Data, ty: &TypeExpr, at: &str, wrong: &mut Vec<String>) {
     match &ty.kind {
         TypeKind::Shape { fields, .. } => {
-            let Some(entries) = found.as_dict() else { return wrong.push(format!("{at} is no dict: {found:?}")) };
+            let Some(entries) = found.as_dict() else { return wrong.push(format!("{at} is not a dict: {found:?}")) };
             for (name, optional, ty) in fields {
                 match entries.get(name.text.as_str()) {
                     Some(value) if *optional && value.is_nil() => {}
@@ -227,7 +227,7 @@ fn hold(found: &Data, ty: &TypeExpr, at: &str, wrong: &mut Vec<String>) {
             (name, _) if name.len() == 1 => {}
             ("list", [of]) => match found.as_list() {
                 Some(items) => items.iter().for_each(|item| hold(item, of, &format!("{at}[]"), wrong)),
-                None => wrong.push(format!("{at} is no list: {found:?}")),
+                None => wrong.push(format!("{at} is not a list: {found:?}")),
             },
             // The call takes the first value.
             ("stream", [of]) => hold(found, of, at, wrong),
@@ -238,7 +238,7 @@ fn hold(found: &Data, ty: &TypeExpr, at: &str, wrong: &mut Vec<String>) {
             ("dict", _) if found.as_dict().is_some() => {}
             (name, _) => match named(name) {
                 Some(ty) => hold(found, &ty, at, wrong),
-                None => wrong.push(format!("{at} is no {name}: {found:?}")),
+                None => wrong.push(format!("{at} is not a {name}: {found:?}")),
             },
         },
         TypeKind::Union(members) => {
