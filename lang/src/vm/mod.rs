@@ -9,7 +9,7 @@
 //!   frames. `iterate`: iterators.
 //! - [`Raise`]: what interrupts a run; `unwind` finds the handler and writes the stack trace, `caught` throws again.
 //! - [`drive`]: runs a fiber as a future; [`Function`]: a script's function that the runtime may call; [`Wait`]: what a
-//!   builtin that must wait hands back.
+//!   builtin that must wait hands back. [`StreamSource`]: what a stream reads from.
 //! - [`TypeTest`]: whether a value has a type. [`TypeValue`]: a type as a value; `decode`: values of it from data.
 //! - [`Coverage`]: the lines that have run.
 //! - [`Meter`]: what a walk over values costs.
@@ -52,6 +52,7 @@ mod proto;
 mod raise;
 mod record;
 mod slice;
+mod stream_source;
 pub(crate) mod tasks;
 mod type_test;
 mod type_value;
@@ -92,6 +93,7 @@ pub use proto::{
 };
 pub(crate) use raise::TASK;
 pub use raise::{About, Raise, RaisePayload, Why};
+pub use stream_source::StreamSource;
 pub use tasks::{
     Deadline, Task, begin_anew, close, end_grace, end_run, interrupt, run, run_beside, run_by, spawn_work,
 };

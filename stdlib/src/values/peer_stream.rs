@@ -8,19 +8,16 @@ use crate::convert::to_value;
 use crate::fault::of_peer;
 use crate::table::a2a::deadline::{Deadline, by};
 use lang::value::{HostBox, HostObject, Value};
-use lang::vm::{Next, Raise, Wait};
+use lang::vm::{Next, Raise, StreamSource, Wait};
 use std::any::Any;
 use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// The source, taken out during a wait.
-type SharedPeerStream = Rc<RefCell<Option<Stream>>>;
-
 /// A stream of events.
 pub(crate) struct PeerStream {
-    source: SharedPeerStream,
+    source: StreamSource<Stream>,
     clock: Rc<RunClock>,
     /// The deadline of the task.
     deadline: Option<Deadline>,
@@ -31,22 +28,30 @@ impl PeerStream {
     /// Returns the stream as a value.
     pub(crate) fn value(stream: Stream, clock: Rc<RunClock>, deadline: Option<Deadline>, linked: LinkedTask) -> Value {
         let linked = Rc::new(RefCell::new(linked));
-        HostBox::value(Self { source: Rc::new(RefCell::new(Some(stream))), clock, deadline, linked })
+        HostBox::value(Self { source: StreamSource::new(stream), clock, deadline, linked })
     }
 
     fn wait(&self) -> Wait {
-        let (shared, clock, deadline) = (self.source.clone(), self.clock.clone(), self.deadline);
-        let linked = self.linked.clone();
-        Wait::new(async move {
+        let (clock, deadline, linked) = (self.clock.clone(), self.deadline, self.linked.clone());
+        self.source.wait(async move |stream| {
             let _outside = clock.outside();
-            let source = shared.borrow_mut().take();
-            let mut taken = TakenPeerStream { shared, source };
-            let Some(stream) = &mut taken.source else { return Err(taken_already()) };
             let event = by(deadline, &clock, stream.next()).await;
-            let event = event.unwrap_or_else(|deadline| stream.late(|who| deadline.error(who)));
-            let event = read(&linked, event)?;
-            Ok(event.map_or(Value::Nil, |event| Value::pair(event, Value::Bool(true))))
+            read(&linked, event.unwrap_or_else(|deadline| stream.late(|who| deadline.error(who))))
         })
+    }
+
+    /// Looks for an event that has come; nothing if that is not known without a wait.
+    fn look(&self, stream: &mut Stream) -> Option<Result<Option<Value>, Box<Raise>>> {
+        // Also where more has come: an agent that never falls silent is not listened to for ever.
+        if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over(&self.clock)) {
+            return Some(read(&self.linked, stream.late(|who| deadline.error(who))));
+        }
+        // Sockets can be looked at only where a runtime is.
+        tokio::runtime::Handle::try_current().ok()?;
+        match pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(event) => Some(read(&self.linked, event)),
+            Poll::Pending => None,
+        }
     }
 }
 
@@ -56,45 +61,18 @@ fn read(linked: &RefCell<LinkedTask>, event: Result<Option<Event>, PeerError>) -
     Ok(event.map(|event| to_value(&shown::of_event(&event))))
 }
 
-fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
-}
-
-/// Puts the stream back when the wait is over, also one that was given up.
-struct TakenPeerStream {
-    shared: SharedPeerStream,
-    source: Option<Stream>,
-}
-
-impl Drop for TakenPeerStream {
-    fn drop(&mut self) {
-        if let Some(source) = self.source.take() {
-            *self.shared.borrow_mut() = Some(source);
-        }
-    }
-}
-
 impl HostObject for PeerStream {
     fn type_name(&self) -> &'static str {
         "stream"
     }
 
     fn next(&self) -> Option<Next> {
-        let mut shared = self.source.borrow_mut();
-        let Some(stream) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
-        // Also where more has come: an agent that never falls silent is not listened to for ever.
-        if let Some(deadline) = self.deadline.filter(|deadline| deadline.is_over(&self.clock)) {
-            return Some(Next::Ready(read(&self.linked, stream.late(|who| deadline.error(who)))));
-        }
-        // A look at what has come, so that `try_next` gets it. Sockets can be looked at only where a runtime is.
-        if tokio::runtime::Handle::try_current().is_ok() {
-            let looked = pin!(stream.next()).poll(&mut Context::from_waker(Waker::noop()));
-            if let Poll::Ready(event) = looked {
-                return Some(Next::Ready(read(&self.linked, event)));
-            }
-        }
-        drop(shared);
-        Some(Next::Later(self.wait()))
+        // So that `try_next` gets it.
+        Some(match self.source.look(|stream| self.look(stream)) {
+            Err(taken) => Next::Ready(Err(taken)),
+            Ok(Some(event)) => Next::Ready(event),
+            Ok(None) => Next::Later(self.wait()),
+        })
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -3,57 +3,44 @@
 use crate::convert::to_value;
 use crate::fault::to_raise;
 use lang::value::{HostBox, HostObject, Value};
-use lang::vm::{Next, Raise, Wait};
-use runtime::event_log::Subscription;
-use runtime::seam::Answer;
+use lang::vm::{Next, Raise, StreamSource, Wait};
+use runtime::event_log::{Record, Subscription};
+use runtime::seam::{Answer, Outcome};
 use std::any::Any;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
-type SharedSubscription = Rc<RefCell<Option<Box<dyn Subscription>>>>;
+type SharedSubscription = StreamSource<Box<dyn Subscription>>;
 
 /// A stream of records.
 pub(crate) struct EventStream {
-    /// The source, taken out during a wait.
     source: SharedSubscription,
 }
 
 impl EventStream {
     /// Returns the stream as a value.
     pub(crate) fn value(subscription: Box<dyn Subscription>) -> Value {
-        HostBox::value(Self { source: Rc::new(RefCell::new(Some(subscription))) })
+        HostBox::value(Self { source: StreamSource::new(subscription) })
     }
 
     /// Returns the next record if that is known without a wait.
     fn try_now(&self) -> Result<Option<Value>, Box<Raise>> {
-        match &mut *self.source.borrow_mut() {
-            Some(source) => match source.try_next() {
-                Answer::Now(record) => {
-                    let record = record.map_err(|e| to_raise(&e))?;
-                    Ok(record.map(|r| to_value(&r.to_data())))
-                }
-                Answer::Later(_) => Ok(None),
-            },
-            None => Err(taken_already()),
-        }
+        let answer = self.source.look(|source| match source.try_next() {
+            Answer::Now(record) => Some(record),
+            Answer::Later(_) => None,
+        })?;
+        answer.map_or(Ok(None), shown)
     }
 
     /// The next record, whenever it comes.
     pub(crate) fn wait(&self) -> Wait {
-        let shared = self.source.clone();
-        Wait::new(async move {
-            let source = shared.borrow_mut().take();
-            let mut taken = TakenSubscription { shared, source };
-            let Some(source) = &mut taken.source else {
-                return Err(taken_already());
-            };
-            match source.next().await {
-                Ok(Some(record)) => Ok(Value::pair(to_value(&record.to_data()), Value::Bool(true))),
-                Ok(None) => Ok(Value::Nil),
-                Err(e) => Err(to_raise(&e)),
-            }
-        })
+        self.source.wait(async |source| shown(source.next().await))
     }
+}
+
+/// The record as a value, or the error that the log reports.
+fn shown(record: Outcome<Option<Arc<Record>>>) -> Result<Option<Value>, Box<Raise>> {
+    let record = record.map_err(|error| to_raise(&error))?;
+    Ok(record.map(|record| to_value(&record.to_data())))
 }
 
 /// The record that is there already, which is known once the file was read.
@@ -67,36 +54,11 @@ impl HostObject for Attempt {
     }
 
     fn next(&self) -> Option<Next> {
-        let shared = self.source.clone();
-        Some(Next::Later(Wait::new(async move {
-            let source = shared.borrow_mut().take();
-            let mut taken = TakenSubscription { shared, source };
-            let Some(source) = &mut taken.source else { return Err(taken_already()) };
-            let record = source.try_next().get().await.map_err(|e| to_raise(&e))?;
-            Ok(record.map_or(Value::Nil, |record| Value::pair(to_value(&record.to_data()), Value::Bool(true))))
-        })))
+        Some(Next::Later(self.source.wait(async |source| shown(source.try_next().get().await))))
     }
 
     fn as_any(&self) -> &dyn Any {
         self
-    }
-}
-
-fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
-}
-
-/// Puts the subscription back when the wait is over, also one that was given up.
-struct TakenSubscription {
-    shared: SharedSubscription,
-    source: Option<Box<dyn Subscription>>,
-}
-
-impl Drop for TakenSubscription {
-    fn drop(&mut self) {
-        if let Some(source) = self.source.take() {
-            *self.shared.borrow_mut() = Some(source);
-        }
     }
 }
 
@@ -114,7 +76,7 @@ impl HostObject for EventStream {
     }
 
     fn attempt(&self) -> Option<Value> {
-        let waits = self.source.borrow().as_ref().is_some_and(|source| source.waits_for_disk());
+        let waits = self.source.look(|source| source.waits_for_disk()).unwrap_or(false);
         waits.then(|| HostBox::value(Attempt { source: self.source.clone() }))
     }
 

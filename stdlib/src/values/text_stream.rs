@@ -3,7 +3,7 @@
 
 use crate::fault::AgentCode;
 use lang::value::{HostBox, HostObject, Value};
-use lang::vm::{Local, Next, Raise, Wait};
+use lang::vm::{Local, Next, Raise, StreamSource};
 use runtime::model::Delta;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -90,49 +90,29 @@ fn broken() -> Box<Raise> {
         .help("discard what was read and call again, or use `llm_call`, which retries automatically")
 }
 
-/// The source, taken out during a wait.
-type SharedTextSource = Rc<RefCell<Option<TextSource>>>;
-
 /// A stream of pieces of text.
 pub(crate) struct TextStream {
-    source: SharedTextSource,
+    source: StreamSource<TextSource>,
 }
 
 impl TextStream {
     /// Returns the stream as a value; `request` writes arriving text to `pieces`.
     pub(crate) fn value(pieces: Pieces, request: impl Future<Output = Result<(), Box<Raise>>> + 'static) -> Value {
-        let source = TextSource::new(pieces, request);
-        HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })
-    }
-
-    fn wait(&self) -> Wait {
-        let shared = self.source.clone();
-        let mut taken: Option<TakenTextSource> = None;
-        Wait::new(poll_fn(move |cx| {
-            let taken = taken
-                .get_or_insert_with(|| TakenTextSource { source: shared.borrow_mut().take(), shared: shared.clone() });
-            let Some(source) = &mut taken.source else { return Poll::Ready(Err(taken_already())) };
-            source.poll_next(cx).map(|next| {
-                next.map(|piece| piece.map_or(Value::Nil, |piece| Value::pair(Value::from(piece), Value::Bool(true))))
-            })
-        }))
+        HostBox::value(Self { source: StreamSource::new(TextSource::new(pieces, request)) })
     }
 }
 
-fn taken_already() -> Box<Raise> {
-    Raise::error(lang::vm::RunCode::Value, "another task already waits for this stream")
-}
-
-/// Puts the request back when the wait is over, also one that was given up.
-struct TakenTextSource {
-    shared: SharedTextSource,
-    source: Option<TextSource>,
-}
-
-impl Drop for TakenTextSource {
-    fn drop(&mut self) {
-        if let Some(source) = self.source.take() {
-            *self.shared.borrow_mut() = Some(source);
+impl TextSource {
+    /// Looks for what has come; nothing if that is not known without a wait.
+    fn look(&mut self) -> Option<Result<Option<String>, Box<Raise>>> {
+        if let Some(piece) = self.pieces.pop() {
+            return Some(Ok(Some(piece)));
+        }
+        // Sockets can be looked at only where a runtime is.
+        tokio::runtime::Handle::try_current().ok()?;
+        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(next) => Some(next),
+            Poll::Pending => None,
         }
     }
 }
@@ -143,18 +123,15 @@ impl HostObject for TextStream {
     }
 
     fn next(&self) -> Option<Next> {
-        let mut shared = self.source.borrow_mut();
-        let Some(source) = &mut *shared else { return Some(Next::Ready(Err(taken_already()))) };
-        if let Some(piece) = source.pieces.pop() {
-            return Some(Next::Ready(Ok(Some(Value::from(piece)))));
-        }
-        // A look at what has come, so that `try_next` gets it. Sockets can be looked at only where a runtime is.
-        if tokio::runtime::Handle::try_current().is_ok()
-            && let Poll::Ready(next) = source.poll_next(&mut Context::from_waker(Waker::noop()))
-        {
-            return Some(Next::Ready(next.map(|piece| piece.map(Value::from))));
-        }
-        Some(Next::Later(self.wait()))
+        let shown = |piece: Option<String>| piece.map(Value::from);
+        // So that `try_next` gets it.
+        Some(match self.source.look(TextSource::look) {
+            Err(taken) => Next::Ready(Err(taken)),
+            Ok(Some(next)) => Next::Ready(next.map(shown)),
+            Ok(None) => {
+                Next::Later(self.source.wait(async move |source| poll_fn(|cx| source.poll_next(cx)).await.map(shown)))
+            }
+        })
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -5,11 +5,9 @@ use super::text_stream::{Pieces, TextSource};
 use crate::answer::AnswerType;
 use lang::builtins::parse_json;
 use lang::value::{HostBox, HostObject, Value, equal};
-use lang::vm::{Next, Raise, RunCode, Wait};
+use lang::vm::{Next, Raise, RunCode, StreamSource};
 use std::any::Any;
-use std::cell::RefCell;
 use std::future::poll_fn;
-use std::rc::Rc;
 
 /// The text of an answer, and what was made of it.
 struct ValueSource {
@@ -61,12 +59,9 @@ impl ValueSource {
     }
 }
 
-/// The source, taken out during a wait.
-type SharedValueSource = Rc<RefCell<Option<ValueSource>>>;
-
 /// A stream of values of one type. The request starts with the first read, and is cancelled when the stream is dropped.
 pub(crate) struct ValueStream {
-    source: SharedValueSource,
+    source: StreamSource<ValueSource>,
 }
 
 impl ValueStream {
@@ -84,21 +79,7 @@ impl ValueStream {
             last: None,
             ended: false,
         };
-        HostBox::value(Self { source: Rc::new(RefCell::new(Some(source))) })
-    }
-}
-
-/// Puts the source back when the wait is over, also one that was given up.
-struct TakenValueSource {
-    shared: SharedValueSource,
-    source: Option<ValueSource>,
-}
-
-impl Drop for TakenValueSource {
-    fn drop(&mut self) {
-        if let Some(source) = self.source.take() {
-            *self.shared.borrow_mut() = Some(source);
-        }
+        HostBox::value(Self { source: StreamSource::new(source) })
     }
 }
 
@@ -108,16 +89,7 @@ impl HostObject for ValueStream {
     }
 
     fn next(&self) -> Option<Next> {
-        let shared = self.source.clone();
-        Some(Next::Later(Wait::new(async move {
-            let source = shared.borrow_mut().take();
-            let mut taken = TakenValueSource { shared, source };
-            let Some(source) = &mut taken.source else {
-                return Err(Raise::error(RunCode::Value, "another task already waits for this stream"));
-            };
-            let next = source.next().await?;
-            Ok(next.map_or(Value::Nil, |value| Value::pair(value, Value::Bool(true))))
-        })))
+        Some(Next::Later(self.source.wait(ValueSource::next)))
     }
 
     fn as_any(&self) -> &dyn Any {
