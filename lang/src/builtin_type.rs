@@ -89,6 +89,8 @@ const ROWS: &[BuiltinType] = &[
     row("task", Kind::Task, None, None),
     row("unknown", Kind::Any, None, None),
     row("Result", Kind::Result, None, Some(Tag::Variant)),
+    row("Iterator", Kind::Iter, None, None),
+    row("Stream", Kind::Stream, None, None),
 ];
 
 /// The row of a name.

@@ -65,8 +65,7 @@ impl Compiler<'_> {
             Type::Set(of) => TypeTest::Set(one(of)),
             Type::Dict(of) => TypeTest::Dict(one(of)),
             Type::Result(both) => TypeTest::Result(one(&both.0), one(&both.1)),
-            // The host may have several kinds of them.
-            Type::Handle(handle, _) if handle.is_lazy() => TypeTest::Any,
+            Type::Handle(handle, _) if handle.is_lazy() => TypeTest::Lazy(self.name_value(handle.kind().name())),
             Type::Handle(handle, _) => named(handle.kind().name()),
             // A value of the host says of itself what it is.
             Type::Shape(shape) if shape.told || shape.methods.is_some() => TypeTest::Any,
@@ -193,9 +192,7 @@ impl<'c, 'a> TypeWriter<'c, 'a> {
             Kind::Dict => TypeTest::Dict(arg(self, 1)),
             Kind::Set => TypeTest::Set(arg(self, 0)),
             Kind::Result => TypeTest::Result(arg(self, 0), arg(self, 1)),
-            Kind::Channel | Kind::Generator | Kind::Iter | Kind::Stream | Kind::Task => {
-                TypeTest::Named(self.compiler.name_value(row.name))
-            }
+            Kind::Generator | Kind::Iter | Kind::Stream => TypeTest::Lazy(self.compiler.name_value(row.kind.name())),
             kind => TypeTest::Named(self.compiler.name_value(kind.name())),
         }
     }

@@ -51,6 +51,7 @@ impl BorderSite {
                 "pair" => bit(Tag::Pair),
                 _ => 0,
             },
+            TypeTest::Lazy(_) => bit(Tag::Iter) | bit(Tag::Generator) | bit(Tag::Stream),
             TypeTest::List(of) if matches!(**of, TypeTest::Any) => bit(Tag::List) | bit(Tag::Range),
             TypeTest::Set(of) if matches!(**of, TypeTest::Any) => bit(Tag::Set),
             TypeTest::Dict(of) if matches!(**of, TypeTest::Any) => bit(Tag::Dict),

@@ -115,7 +115,7 @@ impl<'t> Decoder<'t> {
                 };
             }
             TypeTest::Either(parts) => return self.either(test, parts, data, depth),
-            TypeTest::Interface(_) => {
+            TypeTest::Interface(_) | TypeTest::Lazy(_) => {
                 return if fits(&self.table.tests, test, data) { Ok(data.clone()) } else { self.mismatch(test, data) };
             }
             _ => {}
@@ -495,7 +495,7 @@ impl DecodeMismatch {
 
 /// Whether a type says of data all that there is to say, so that data of this type is taken as it is.
 fn is_plain(test: &TypeTest) -> bool {
-    matches!(test, TypeTest::Named(_) | TypeTest::Literal(_))
+    matches!(test, TypeTest::Named(_) | TypeTest::Lazy(_) | TypeTest::Literal(_))
 }
 
 fn numbered<'d>(def: &'d EnumDef, name: &Str) -> Option<(u32, &'d VariantDef)> {

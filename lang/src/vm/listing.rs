@@ -312,7 +312,7 @@ fn written(test: &TypeTest) -> String {
     match test {
         TypeTest::Any => "any".to_owned(),
         TypeTest::Never => "never".to_owned(),
-        TypeTest::Named(name) => name.to_string(),
+        TypeTest::Named(name) | TypeTest::Lazy(name) => name.to_string(),
         TypeTest::Struct(def) => def.name.to_string(),
         TypeTest::Enum(def) => def.name.to_string(),
         TypeTest::Interface(def) => def.name.to_string(),

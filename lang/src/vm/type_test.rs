@@ -1,7 +1,7 @@
 //! Whether a value has a written type, asked while running: `catch (e: Type)`.
 
 use super::{Meter, Stopped};
-use crate::value::{EnumDef, InterfaceDef, Str, StructDef, Value, inspect};
+use crate::value::{EnumDef, Flavor, InterfaceDef, Str, StructDef, Value, inspect};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -14,6 +14,8 @@ pub enum TypeTest {
     Never,
     /// Values whose type the language or the host calls that.
     Named(Str),
+    /// Iterators, generators and streams, whichever of them a script names.
+    Lazy(Str),
     /// Instances of a struct.
     Struct(Rc<StructDef>),
     /// Variants of an enum.
@@ -77,6 +79,8 @@ impl<'t> Fit<'t> {
         Ok(match (test, value) {
             (TypeTest::Any, _) => true,
             (TypeTest::Named(name), _) => named(name, value),
+            (TypeTest::Lazy(_), Value::Iter(_)) => true,
+            (TypeTest::Lazy(_), Value::Host(h)) => h.object().type_name() == Flavor::Stream.name(),
             (TypeTest::Struct(def), Value::Struct(s)) => Rc::ptr_eq(def, s.def()),
             (TypeTest::Enum(def), Value::Variant(v)) => Rc::ptr_eq(def, v.def()),
             (TypeTest::Interface(def), Value::Struct(s)) => {
@@ -153,7 +157,7 @@ impl TypeTest {
         match self {
             Self::Any => "any".to_owned(),
             Self::Never => "never".to_owned(),
-            Self::Named(name) => name.to_string(),
+            Self::Named(name) | Self::Lazy(name) => name.to_string(),
             Self::Struct(def) => def.name.to_string(),
             Self::Enum(def) => def.name.to_string(),
             Self::Interface(def) => def.name.to_string(),

@@ -221,7 +221,7 @@ pub(super) static CHAIN: Builtin = machine(
     },
 );
 
-// Registers of `chunks` and `windows`: source, size, the items so far.
+// Registers of `chunks` and `window`: source, size, the items so far.
 fn collected(cx: &Cx<'_>, regs: &mut [Value], item: Value) -> Result<bool, Box<Raise>> {
     let size = regs[1].as_int().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
     let n = regs[2].as_list().map_or(0, <[Value]>::len);
@@ -247,20 +247,77 @@ pub(super) static CHUNKS: Builtin = machine(
     },
 );
 
-pub(super) static WINDOWS: Builtin = machine(
-    "windows",
+/// Registers of `window`, which begin as those of `chunks`: the step, and how many items of it are left to skip.
+const STEP: usize = 3;
+const SKIPPED: usize = 4;
+
+pub(super) static WINDOW: Builtin = machine(
+    "window",
     &Native {
         enter: next,
         item: |cx, regs, item| {
             let Some(item) = item else { return Ok(OVER) };
+            if let Value::Int(left) = &mut regs[SKIPPED]
+                && *left > 0
+            {
+                *left -= 1;
+                return Ok(NEXT);
+            }
             if !collected(cx, regs, item)? {
                 return Ok(NEXT);
             }
             let window = regs[2].clone();
+            let step = regs[STEP].as_int().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
             if let Value::List(l) = &mut regs[2] {
-                Rc::<List>::make_mut(l).items.remove(0);
+                cx.charge(l.items.len(), 1);
+                let items = &mut Rc::<List>::make_mut(l).items;
+                let dropped = step.min(items.len());
+                items.drain(..dropped);
+                regs[SKIPPED] = Value::from(step - dropped);
             }
             Ok(Step::Yield(window))
+        },
+        resume: no_answer,
+        slots: 0,
+    },
+);
+
+pub(super) static TAP: Builtin =
+    machine("tap", &Native { enter: next, item: ask, resume: |_, regs, _| give(regs), slots: 0 });
+
+// Registers of `scan`: the source, the result so far, the function, the call's two.
+pub(super) static SCAN: Builtin = machine(
+    "scan",
+    &Native {
+        enter: next,
+        item: |_, regs, item| {
+            let Some(item) = item else { return Ok(OVER) };
+            regs[3] = std::mem::take(&mut regs[1]);
+            regs[4] = item;
+            Ok(Step::Call { callee: 2, args: 3, argc: 2 })
+        },
+        resume: |_, regs, answer| {
+            regs[1] = answer.clone();
+            Ok(Step::Yield(answer))
+        },
+        slots: 0,
+    },
+);
+
+// Registers of `throttle`: the source, the time, when the last item passed.
+pub(super) static THROTTLE: Builtin = machine(
+    "throttle",
+    &Native {
+        enter: next,
+        item: |cx, regs, item| {
+            let Some(item) = item else { return Ok(OVER) };
+            let now = i64::try_from(cx.isolate.host().now_ms()).unwrap_or(i64::MAX);
+            let is_early = matches!((&regs[1], &regs[2]), (Value::Int(ms), Value::Int(last)) if now - last < *ms);
+            if is_early {
+                return Ok(NEXT);
+            }
+            regs[2] = Value::Int(now);
+            Ok(Step::Yield(item))
         },
         resume: no_answer,
         slots: 0,

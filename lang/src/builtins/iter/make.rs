@@ -33,6 +33,30 @@ crate::builtins! { "<iter>" =>
     plain "chunks(self: iter<T>, size: int) -> iter<list<T>>" chunks;
     /// Lists of `size` items in a row, each beginning one item later.
     plain "windows(self: iter<T>, size: int) -> iter<list<T>>" windows;
+    /// Returns every run of `size` items, each of which begins `step` items after the one before.
+    ///
+    /// ```harn
+    /// (1 to 5).iter().window(2, 2).to_list() // => [[1, 2], [3, 4]]
+    /// ```
+    plain "window(self: iter<T>, size: int, step: int = 1) -> iter<list<T>>" window;
+    /// Returns the items, and calls the function with each of them as it passes.
+    ///
+    /// ```harn
+    /// [1, 2].iter().tap({ x -> println(x) }).sum() // => 3
+    /// ```
+    plain "tap(self: iter<T>, f: fn(T) -> any) -> iter<T>" tap;
+    /// Returns each result on the way: calls the function with the result so far, which begins as `start`, and each item in turn.
+    ///
+    /// ```harn
+    /// [1, 2, 3].iter().scan(0, { sum, x -> sum + x }).to_list() // => [1, 3, 6]
+    /// ```
+    plain "scan(self: iter<T>, start: S, f: fn(any, T) -> R) -> iter<R>" scan;
+    /// Returns the items without those that arrive within `time` after the last one that passed.
+    ///
+    /// ```harn
+    /// [1, 2, 3].iter().throttle(1s).to_list() // => [1]
+    /// ```
+    plain "throttle(self: iter<T>, time: duration) -> iter<T>" throttle;
 }
 
 /// The row for values that are no iterators.
@@ -52,7 +76,7 @@ pub(super) fn try_iter(value: Value) -> Result<Value, Value> {
 }
 
 /// An argument's items as an iterator.
-fn source(args: &mut [Value], i: usize) -> Result<Value, Box<Raise>> {
+pub(super) fn source(args: &mut [Value], i: usize) -> Result<Value, Box<Raise>> {
     try_iter(std::mem::take(&mut args[i])).map_err(|value| {
         let message = format!("{} is not iterable", items::article(&value));
         Raise::error(RunCode::Type, message).about(i, format!("this is {}", items::shown(&value)))
@@ -131,6 +155,32 @@ fn chunks(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
 }
 
 fn windows(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    windows_by(cx, args, 1)
+}
+
+fn window(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let step = if args[2].is_nil() { 1 } else { items::size(args, 2, "the step")? };
+    windows_by(cx, args, step)
+}
+
+fn windows_by(cx: &Cx<'_>, args: &mut [Value], step: usize) -> Result<Value, Box<Raise>> {
     let size = items::size(args, 1, "the size of a window")?;
-    Ok(made(cx, &lazy::WINDOWS, vec![source(args, 0)?, Value::from(size), Value::list(Vec::new())]))
+    let registers =
+        vec![source(args, 0)?, Value::from(size), Value::list(Vec::new()), Value::from(step), Value::Int(0)];
+    Ok(made(cx, &lazy::WINDOW, registers))
+}
+
+fn tap(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    with_function(cx, &lazy::TAP, args, 2)
+}
+
+fn scan(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    args::function(args, 2).map_err(|raise| raise.help("pass the start value first: `it.scan(0, { a, b -> … })`"))?;
+    let (start, function) = (std::mem::take(&mut args[1]), std::mem::take(&mut args[2]));
+    Ok(made(cx, &lazy::SCAN, vec![source(args, 0)?, start, function, Value::Nil, Value::Nil]))
+}
+
+fn throttle(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let ms = Value::Int(i64::try_from(args::duration(args, 1)?).unwrap_or(i64::MAX));
+    Ok(made(cx, &lazy::THROTTLE, vec![source(args, 0)?, ms, Value::Nil]))
 }

@@ -1,15 +1,18 @@
 //! Lazy iterators: making them (`make`), what they run between two items (`lazy`), and what uses them up (`sink`).
-//! Generators and streams have the same methods.
+//! Streams that wait for several sources, or for the clock (`timed`), read them in tasks (`feed`). Generators and streams have
+//! the same methods.
 
+mod feed;
 mod lazy;
 mod make;
 mod sink;
+mod timed;
 
 use super::Builtin;
 use super::under::under;
 
 /// The methods of iterators, for all three kinds of them.
-pub(super) static METHODS: [&[Builtin]; 7] = [
+pub(super) static METHODS: [&[Builtin]; 10] = [
     make::TABLE,
     sink::TABLE,
     &under::<{ make::TABLE.len() }>("<generator>", make::TABLE),
@@ -17,6 +20,9 @@ pub(super) static METHODS: [&[Builtin]; 7] = [
     &under::<{ make::TABLE.len() }>("<stream>", make::TABLE),
     &under::<{ sink::TABLE.len() }>("<stream>", sink::TABLE),
     sink::stream::TABLE,
+    timed::TABLE,
+    &under::<{ timed::TABLE.len() }>("<generator>", timed::TABLE),
+    &under::<{ timed::TABLE.len() }>("<stream>", timed::TABLE),
 ];
 
 /// `iter` for everything that has items.
