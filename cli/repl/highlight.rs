@@ -43,7 +43,7 @@ const fn color(token: Token<'_>) -> Option<&'static str> {
     match token {
         Token::Raw(_) | Token::StrStart(_) | Token::StrText(_) | Token::StrEnd => Some(STRING),
         Token::Int(_) | Token::Float(_) => Some(NUMBER),
-        Token::Kw(_) => Some(KEYWORD),
+        Token::Kw(_) | Token::AnonymousFn => Some(KEYWORD),
         _ => None,
     }
 }

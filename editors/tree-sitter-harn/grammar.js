@@ -440,6 +440,7 @@ module.exports = grammar({
         $.parenthesized_expression,
         $.pair,
         $.closure,
+        $.function_expression,
         $.block_expression,
         $.unary_expression,
         $.binary_expression,
@@ -535,6 +536,9 @@ module.exports = grammar({
         '}',
       ),
     closure_parameters: ($) => list1($.parameter),
+
+    function_expression: ($) =>
+      seq('fn', field('parameters', $.parameters), optional($._result), field('body', $.block)),
 
     block_expression: ($) => seq(alias($._block_open, '{'), optional($._statements), '}'),
 

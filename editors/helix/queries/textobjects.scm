@@ -5,6 +5,8 @@
 (tool_declaration
   body: (_) @function.inside) @function.around
 (closure) @function.around
+(function_expression
+  body: (_) @function.inside) @function.around
 (struct_declaration
   body: (_) @class.inside) @class.around
 (enum_declaration

@@ -4,6 +4,7 @@
 (block) @local.scope
 (block_expression) @local.scope
 (closure) @local.scope
+(function_expression) @local.scope
 (function_declaration) @local.scope
 (method_signature) @local.scope
 (pipeline_declaration) @local.scope

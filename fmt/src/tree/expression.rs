@@ -3,7 +3,8 @@
 use super::Writer;
 use crate::document::Style;
 use lang::ast::{
-    Arm, Block, ClosureExpr, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind, TryBlock, UnaryOp,
+    Arm, Block, ClosureExpr, ClosureForm, DictItem, Expr, ExprKind, ListItem, ParallelKind, SelectArm, StmtKind,
+    TryBlock, UnaryOp,
 };
 use lang::lex::token::{Kw, Token};
 
@@ -191,6 +192,16 @@ impl Writer<'_> {
 
     /// Prints a closure. Its body stays close to its braces if it was written so and breaks between brackets of its own.
     pub(super) fn closure(&mut self, closure: &ClosureExpr) {
+        if closure.form == ClosureForm::Function {
+            self.doc.open(Style::All);
+            self.tok();
+            self.params(&closure.params);
+            self.returns(closure.returns.as_ref());
+            self.space();
+            self.block(&closure.body);
+            self.doc.close();
+            return;
+        }
         let group = self.doc.open(Style::All);
         self.tok();
         for param in &closure.params {

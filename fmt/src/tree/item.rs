@@ -4,7 +4,7 @@ use super::Writer;
 use super::comments::Sep;
 use super::expression::ExprContext;
 use crate::document::Style;
-use lang::ast::{Attribute, AttributeArg, Expr, Field, FnDecl, Item, ItemKind, Param, Variant};
+use lang::ast::{Attribute, AttributeArg, Expr, Field, FnDecl, Item, ItemKind, Param, TypeExpr, Variant};
 use lang::lex::token::{Kw, Token};
 
 impl Writer<'_> {
@@ -44,7 +44,7 @@ impl Writer<'_> {
                         extends = false;
                     }
                     if self.peek() == Token::Arrow {
-                        self.returns(decl);
+                        self.returns(decl.returns.as_ref());
                     }
                 }
                 self.space();
@@ -168,7 +168,7 @@ impl Writer<'_> {
         }
         self.named();
         self.params(&decl.params);
-        self.returns(decl);
+        self.returns(decl.returns.as_ref());
         self.bounds();
         // A function of an interface may have no body.
         if self.peek() == Token::LBody {
@@ -178,12 +178,12 @@ impl Writer<'_> {
         self.doc.close();
     }
 
-    fn params(&mut self, params: &[Param]) {
+    pub(super) fn params(&mut self, params: &[Param]) {
         self.bracketed(Style::All, false, params, |w, param| w.param(param, ExprContext::Free));
     }
 
-    fn returns(&mut self, decl: &FnDecl) {
-        if let Some(ty) = &decl.returns {
+    pub(super) fn returns(&mut self, returns: Option<&TypeExpr>) {
+        if let Some(ty) = returns {
             self.space_tok();
             self.space();
             self.ty(ty);
@@ -194,7 +194,7 @@ impl Writer<'_> {
         self.doc.open(Style::All);
         self.named();
         self.params(&decl.params);
-        self.returns(decl);
+        self.returns(decl.returns.as_ref());
         self.space();
         let parts = decl.body.stmts.len() + usize::from(description.is_some());
         if parts > 1 || self.cursor.has_lines(lang::source::Span::new(self.cursor.start(), end)) {

@@ -70,7 +70,7 @@ pub enum ExprKind {
     },
     /// `(a, b)`.
     Pair(Box<Expr>, Box<Expr>),
-    /// `{ a, b -> … }`.
+    /// `{ a, b -> … }`, `fn(a, b) { … }`.
     Closure(Box<ClosureExpr>),
     /// `!e`, `-e`.
     Unary(UnaryOp, Box<Expr>),
@@ -201,10 +201,23 @@ pub enum ExprKind {
 /// A closure's parameters and body.
 #[derive(Debug)]
 pub struct ClosureExpr {
+    /// Form in which it is written.
+    pub form: ClosureForm,
     /// Parameters.
     pub params: Vec<Param>,
-    /// The body; its span is that of the whole closure.
+    /// Declared result type.
+    pub returns: Option<TypeExpr>,
+    /// The body; in braces, its span is that of the whole closure.
     pub body: Block,
+}
+
+/// The two forms of a closure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosureForm {
+    /// `{ a, b -> … }`.
+    Braces,
+    /// `fn(a, b) { … }`.
+    Function,
 }
 
 /// `try` with its handlers; without any it gives a `Result`.

@@ -171,8 +171,9 @@ impl ClosureExpr {
     /// Shows its parameters and its body.
     #[inline]
     pub fn parts<'a>(&'a self, mut see: impl FnMut(Part<'a>)) {
-        let Self { params, body } = self;
+        let Self { form: _, params, returns, body } = self;
         params.iter().for_each(|param| see(Part::Param(param)));
+        returns.iter().for_each(|ty| see(Part::Type(ty)));
         see(Part::Block(body));
     }
 }

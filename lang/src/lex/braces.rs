@@ -188,6 +188,71 @@ fn is_closure(layout: &Layout<'_, '_>, mut at: usize) -> bool {
     }
 }
 
+/// Tells whether the `fn` at `at` begins a function without a name, and not the type of one: a body comes after its parameters, and
+/// after its result type if it has one.
+pub(super) fn is_function(layout: &Layout<'_, '_>, at: usize) -> bool {
+    if layout.peek(at + 1) != Some(Token::LParen) {
+        return false;
+    }
+    let mut behind = skip(layout, at + 1);
+    if layout.peek(behind) == Some(Token::Arrow) {
+        let Some(after) = after_type(layout, behind + 1) else { return false };
+        behind = after;
+    }
+    layout.lexemes.get(behind).is_some_and(|lexeme| lexeme.token == Token::LBody && !lexeme.on_new_line)
+}
+
+/// Behind the whole type that begins at `at`; nothing if none does.
+fn after_type(layout: &Layout<'_, '_>, mut at: usize) -> Option<usize> {
+    loop {
+        at = match layout.peek(at)? {
+            Token::Kw(Kw::Fn) => {
+                let arrow = skip(layout, at + 1);
+                if layout.peek(arrow) != Some(Token::Arrow) {
+                    return None;
+                }
+                // The result is a type again.
+                at = arrow + 1;
+                continue;
+            }
+            Token::Ident(_) | Token::Kw(Kw::Nil) if layout.peek(at + 1) == Some(Token::Lt) => {
+                after_angles(layout, at + 1)?
+            }
+            Token::Ident(_)
+            | Token::Kw(Kw::Nil)
+            | Token::LBody
+            | Token::LParen
+            | Token::StrStart(_)
+            | Token::Raw(_) => skip(layout, at),
+            _ => return None,
+        };
+        while layout.peek(at) == Some(Token::Question) {
+            at += 1;
+        }
+        if layout.peek(at) != Some(Token::Bar) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+/// Behind the `>` that closes the `<` at `at`.
+fn after_angles(layout: &Layout<'_, '_>, mut at: usize) -> Option<usize> {
+    let mut open = 0usize;
+    loop {
+        match layout.peek(at)? {
+            Token::Lt => open += 1,
+            Token::Gt => open -= 1,
+            Token::Semi | Token::RBrace | Token::RParen | Token::RBracket => return None,
+            _ => {}
+        }
+        at = skip(layout, at);
+        if open == 0 {
+            return Some(at);
+        }
+    }
+}
+
 fn skip_type(layout: &Layout<'_, '_>, mut at: usize) -> usize {
     let mut angles = 0usize;
     while let Some(token) = layout.peek(at) {

@@ -59,7 +59,7 @@ pub(super) struct OpenBracket {
 pub(super) enum Head {
     /// `if while for retry deadline parallel match guard catch`: an expression, then the body.
     Control(Kw),
-    /// `fn name`, `pipeline`, `tool`: parameters and a type, then the body.
+    /// `fn`, `pipeline`, `tool`: parameters and a type, then the body.
     Function,
     /// `struct`, `enum`: fields or variants.
     Members,
@@ -300,6 +300,9 @@ impl<'a> Layout<'a, '_> {
         let prev = self.prev();
         let token = match token {
             Token::Kw(kw) if self.is_name(at, prev) => Token::Ident(kw.text()),
+            Token::Kw(Kw::Fn) if self.head() != Some(Head::Function) && braces::is_function(self, at) => {
+                Token::AnonymousFn
+            }
             Token::TryStar if matches!(prev, Some(Token::Dot | Token::QDot)) => {
                 self.out.push((Token::Ident("try"), Span::new(span.start, span.end - 1)));
                 self.out.push((Token::Star, Span::new(span.end - 1, span.end)));
@@ -318,6 +321,10 @@ impl<'a> Layout<'a, '_> {
         match token {
             Token::Kw(kw) => {
                 self.word(kw, at);
+                self.out.push((token, span));
+            }
+            Token::AnonymousFn => {
+                self.heads.push(Head::Function);
                 self.out.push((token, span));
             }
             Token::LBody => {
@@ -417,7 +424,7 @@ impl<'a> Layout<'a, '_> {
         let behind_binder = matches!(prev, Some(Token::Kw(Kw::Let | Kw::Var | Kw::Const | Kw::For)));
         let parameters = matches!(self.lexemes[at].token, Token::LParen)
             && self.head() == Some(Head::Function)
-            && matches!(prev, Some(Token::Ident(_) | Token::Gt | Token::Kw(_)));
+            && matches!(prev, Some(Token::Ident(_) | Token::Gt | Token::Kw(_) | Token::AnonymousFn));
         behind_binder || inside || arm || parameters
     }
 

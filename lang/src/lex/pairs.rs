@@ -255,7 +255,9 @@ impl<'a> Scanner<'a> {
     fn begins_statement(&self, token: Token<'a>, at: usize) -> bool {
         let Token::Kw(kw) = token else { return false };
         let statement = kw.begins_statement() || kw == Kw::Return;
-        statement && !self.text[at + kw.text().len()..].trim_start_matches(' ').starts_with(':')
+        let behind = self.text[at + kw.text().len()..].trim_start_matches(' ');
+        // A function without a name is an expression.
+        statement && !behind.starts_with(':') && !(kw == Kw::Fn && behind.starts_with('('))
     }
 
     /// An operand behind an operand, on a line that is not indented deeper than the line of the opener and does not close it.

@@ -78,6 +78,8 @@ pub enum Token<'a> {
     Ident(&'a str),
     /// A reserved word.
     Kw(Kw),
+    /// `fn` of a function without a name.
+    AnonymousFn,
     /// `_`
     Underscore,
     /// An integer, or a duration in milliseconds.
@@ -449,6 +451,7 @@ impl fmt::Display for Token<'_> {
             Self::LineComment | Self::BlockComment | Self::Hash => "a comment",
             Self::Damaged => "unreadable text",
             Self::Newline | Self::LineBreak => "the end of the line",
+            Self::AnonymousFn => "`fn`",
             Self::Underscore => "`_`",
             Self::InterpStart => "`${`",
             Self::LParen => "`(`",

@@ -246,6 +246,7 @@ fn opener_name(scene: &Scene<'_, '_>, index: usize, token: Token<'_>) -> &'stati
     let behind_operand = before.is_some_and(Token::ends_operand);
     match token {
         Token::LParen if matches!(word, Some(Token::Kw(Kw::Fn | Kw::Tool | Kw::Pipeline))) => "the parameters",
+        Token::LParen if before == Some(Token::AnonymousFn) => "the parameters",
         Token::LParen if behind_operand => "the call",
         Token::LParen => "the parentheses",
         Token::LBracket if behind_operand => "the index",

@@ -1,13 +1,13 @@
 //! Expressions: operands, what is attached to them, operators by precedence.
 
-use super::control;
 use super::failure::{ParseFailure, Problem, TokenClass, Wants};
 use super::input::{GrammarRule, ParseState, RuleInput, by_token, missed, take, tok, when};
 use super::literal::{arguments, dict, group, list, simple_kind, string, structure};
 use super::pattern::error_pattern;
 use super::recover::{ends_element, ends_parameter, recovering};
 use super::rules::Rules;
-use crate::ast::{BinaryOp, ClosureExpr, Expr, ExprKind, ListItem, LogicOp, Param, TypeExpr, UnaryOp};
+use super::{control, item};
+use crate::ast::{BinaryOp, ClosureExpr, ClosureForm, Expr, ExprKind, ListItem, LogicOp, Param, TypeExpr, UnaryOp};
 use crate::lex::token::{Kw, Token};
 use crate::source::Span;
 use chumsky::prelude::*;
@@ -292,6 +292,7 @@ pub(super) fn begins_expr(token: Token<'_>) -> bool {
         | Token::LBracket
         | Token::LDict
         | Token::LClosure
+        | Token::AnonymousFn
         | Token::LBody
         | Token::Bang
         | Token::Minus
@@ -329,6 +330,7 @@ fn operand<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
             closure(rules).map_with(|closure, e| cx.node(ExprKind::Closure(Box::new(closure)), e.span())).boxed(),
             block.boxed(),
             control::control(rules),
+            function(rules),
         ],
         |token| match token {
             Token::StrStart(_) => Some(0),
@@ -338,6 +340,7 @@ fn operand<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
             Token::LClosure => Some(4),
             Token::LBody => Some(5),
             Token::Kw(kw) if control::begins(kw) => Some(6),
+            Token::AnonymousFn => Some(7),
             _ => None,
         },
         TokenClass::Expr,
@@ -370,9 +373,24 @@ pub(super) fn closure<'a>(rules: &Rules<'a>) -> GrammarRule<'a, ClosureExpr> {
         });
         let stmts = inp.parse(&stmts)?;
         take(inp, |token| matches!(token, Token::RBrace), TokenClass::RBrace)?;
-        Ok(ClosureExpr { params, body: cx.block(stmts, inp.span_since(&start)) })
+        let body = cx.block(stmts, inp.span_since(&start));
+        Ok(ClosureExpr { form: ClosureForm::Braces, params, returns: None, body })
     });
     when(|t| matches!(t, Token::LClosure), rule.boxed())
+}
+
+/// `fn(a, b: int = 1, ...rest) -> T { … }`
+fn function<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Expr> {
+    let cx = rules.cx;
+    tok(Token::AnonymousFn)
+        .ignore_then(item::params(rules))
+        .then(item::returns(rules))
+        .then(rules.block.clone())
+        .map_with(|((params, returns), body), e| {
+            let closure = ClosureExpr { form: ClosureForm::Function, params, returns, body };
+            cx.node(ExprKind::Closure(Box::new(closure)), e.span())
+        })
+        .boxed()
 }
 
 /// A place that can be assigned to: a name, or fields and indexes that begin at one.

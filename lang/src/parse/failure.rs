@@ -147,7 +147,7 @@ fn class(token: Token<'_>) -> TokenClass {
         Token::Kw(Kw::In) => TokenClass::In,
         Token::Kw(Kw::From) => TokenClass::From,
         Token::Kw(Kw::Else) => TokenClass::Else,
-        Token::Kw(Kw::Fn) => TokenClass::Fn,
+        Token::Kw(Kw::Fn) | Token::AnonymousFn => TokenClass::Fn,
         _ => TokenClass::Operator,
     }
 }

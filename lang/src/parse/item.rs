@@ -173,13 +173,13 @@ fn error_param(span: Span) -> Param {
 }
 
 /// `(a, b: int = 1, ...rest)`.
-fn params<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Vec<Param>> {
+pub(super) fn params<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Vec<Param>> {
     elements(rules.param.clone(), &[TokenClass::Comma, TokenClass::RParen], error_param)
         .delimited_by(tok(Token::LParen), tok(Token::RParen))
         .boxed()
 }
 
-fn returns<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Option<TypeExpr>> {
+pub(super) fn returns<'a>(rules: &Rules<'a>) -> GrammarRule<'a, Option<TypeExpr>> {
     tok(Token::Arrow).ignore_then(rules.ty.clone()).or_not().boxed()
 }
 

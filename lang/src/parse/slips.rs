@@ -260,7 +260,7 @@ fn for_tokens(scene: &Scene<'_, '_>, before: Option<Token<'_>>, found: Option<To
         Token::Assign if opener == Some(Token::LDict) => "write `:` between a key and its value",
         Token::Plus | Token::Newline if before == Some(Token::Plus) && wants.has(TokenClass::Expr) => "write `x += 1`",
         Token::Kw(Kw::Fn) if wants.has(TokenClass::Expr) => {
-            "write a function without a name as a closure: `{ x -> … }`"
+            "write a function without a name as `fn(x) { … }`, or as a closure: `{ x -> … }`"
         }
         Token::Kw(Kw::Else) if scene.at_statement_start() => "`else` must follow the `}` of an `if` or a `guard`",
         Token::Kw(Kw::In | Kw::To) if scene.at_statement_start() => "end the line above with `\\` to continue it here",

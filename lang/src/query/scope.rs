@@ -89,7 +89,9 @@ impl ScopeVisit<'_> {
                 }
             }
             Part::Closure(closure) => {
-                if self.holds(closure.body.span) {
+                // Its parameters may be before the braces.
+                let start = closure.params.first().map_or(closure.body.span, |param| param.span);
+                if self.holds(closure.body.span) || self.holds(start.to(closure.body.span)) {
                     self.params(&closure.params);
                     closure.parts(|part| self.part(part));
                 }

@@ -159,6 +159,7 @@ impl Resolver<'_> {
 
     pub(super) fn closure(&mut self, closure: &ClosureExpr, of: BodyOf) {
         self.in_function(None, |resolver| {
+            closure.returns.iter().for_each(|ty| resolver.type_names(ty));
             resolver.params(&closure.params);
             resolver.begin_body(of, &closure.body);
             resolver.block(&closure.body);

@@ -2,7 +2,8 @@
 
 use lang::ast::visit::{Visit, walk_block, walk_expr, walk_item, walk_module, walk_pattern, walk_stmt};
 use lang::ast::{
-    Attribute, Block, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr, TypeKind,
+    Attribute, Block, ClosureForm, Expr, ExprKind, Item, ItemKind, Pattern, PatternKind, Stmt, StmtKind, TypeExpr,
+    TypeKind,
 };
 use lang::lex::token::Token;
 use lang::parse::Parsed;
@@ -206,6 +207,7 @@ fn kind_of(kind: &ExprKind) -> Option<&'static str> {
         ExprKind::Deadline { .. } => "deadline_expression",
         ExprKind::Mutex(_) => "mutex_expression",
         ExprKind::Select(_) => "select_expression",
+        ExprKind::Closure(closure) if closure.form == ClosureForm::Function => "function_expression",
         // Names are part of many nodes of tree-sitter; blocks and closures are compared as braces.
         ExprKind::Name(_)
         | ExprKind::Type(_)
@@ -283,6 +285,7 @@ const SAME: &[&str] = &[
     "parallel_expression",
     "spawn_expression",
     "deadline_expression",
+    "function_expression",
     "mutex_expression",
     "select_expression",
     "comment",

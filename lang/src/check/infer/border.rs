@@ -5,7 +5,7 @@
 
 use super::Checker;
 use super::want::{DemandOrigin, ExpectedType};
-use crate::ast::{Expr, ExprKind, FnDecl, ListItem, NodeId, NodeMap, NodeSet, Param};
+use crate::ast::{Block, Expr, ExprKind, ListItem, NodeId, NodeMap, NodeSet, Param};
 use crate::check::types::{Type, proves};
 use crate::source::{SourceRef, Span};
 
@@ -119,12 +119,12 @@ impl<'a> Checker<'a> {
     }
 
     /// Notes the type of the result of a function whose body may end without a value.
-    pub(super) fn result_border(&mut self, decl: &'a FnDecl) {
+    pub(super) fn result_border(&mut self, body: &'a Block) {
         let Some((ty, DemandOrigin::Returns(span))) = &self.frame.promised else { return };
         if proves(&Type::Nil, ty, &self.world) {
             return;
         }
         let border = Border { ty: ty.clone(), kind: BorderKind::Result, written: Some((self.source.clone(), *span)) };
-        self.borders.places.insert(decl.body.id, border);
+        self.borders.places.insert(body.id, border);
     }
 }

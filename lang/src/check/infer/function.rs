@@ -133,7 +133,7 @@ impl<'a> Checker<'a> {
                 let known = owner.filter(|_| i == 0 && decl.takes_self() && param.ty.is_none());
                 checker.parameter(param, known);
             }
-            checker.result_border(decl);
+            checker.result_border(&decl.body);
             let result = checker.body(&decl.body);
             if owner.is_some() {
                 return;
@@ -257,7 +257,9 @@ impl<'a> Checker<'a> {
         let generics = self.frame.generics.clone();
         let frame = FunctionFrame { generics, ..FunctionFrame::default() };
         let yielding = self.hands_over(&closure.body);
-        let promised = want.ty.cloned().zip(want.why).filter(|_| !yielding);
+        let declared = closure.returns.as_ref().filter(|_| !yielding);
+        let declared = declared.map(|ty| (self.written(ty), DemandOrigin::Returns(ty.span)));
+        let promised = declared.clone().or_else(|| want.ty.cloned().zip(want.why).filter(|_| !yielding));
         self.in_frame(frame, |checker| {
             checker.flow.dead = false;
             checker.frame.promised = promised;
@@ -270,8 +272,15 @@ impl<'a> Checker<'a> {
                     types.push(ty.or_else(|| known.cloned()).unwrap_or(Type::Any));
                 }
             }
+            if declared.is_some() {
+                checker.result_border(&closure.body);
+            }
             let value = checker.body(&closure.body);
-            let returns = if yielding || checker.frame.yielded.is_some() { Type::Any } else { value };
+            let returns = match declared {
+                Some((ty, _)) => ty,
+                None if yielding || checker.frame.yielded.is_some() => Type::Any,
+                None => value,
+            };
             let min = closure.params.iter().take_while(|p| !p.rest && p.default.is_none()).count();
             let rest = closure.params.iter().any(|p| p.rest);
             FnType { params: types, min, rest, returns }

@@ -1,8 +1,8 @@
 //! Parts of the language's own tree, with spans of a file in Rhai.
 
 use lang::ast::{
-    Block, ClosureExpr, DictItem, Expr, ExprKind, ListItem, Name, NodeId, NodeIds, Param, Pattern, PatternKind, Stmt,
-    StmtKind,
+    Block, ClosureExpr, ClosureForm, DictItem, Expr, ExprKind, ListItem, Name, NodeId, NodeIds, Param, Pattern,
+    PatternKind, Stmt, StmtKind,
 };
 use lang::source::Span;
 
@@ -52,7 +52,7 @@ pub(super) fn parameter(ids: &NodeIds, text: &str, span: Span) -> Param {
 }
 
 pub(super) fn closure(params: Vec<Param>, body: Block, span: Span) -> Expr {
-    expr(ExprKind::Closure(Box::new(ClosureExpr { params, body })), span)
+    expr(ExprKind::Closure(Box::new(ClosureExpr { form: ClosureForm::Braces, params, returns: None, body })), span)
 }
 
 pub(super) fn block(ids: &NodeIds, stmts: Vec<Stmt>, span: Span) -> Block {
