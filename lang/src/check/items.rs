@@ -216,6 +216,15 @@ impl<'a> Declared<'a> {
         parts
     }
 
+    /// Returns the names of the variants of an enum, as far as they are known.
+    pub(super) fn variant_names(&self, id: BindingId) -> Vec<SmolStr> {
+        match (self.items.get(id).map(|item| &item.kind), self.definition(id)) {
+            (Some(ItemKind::Enum { variants, .. }), _) => variants.iter().map(|v| v.name.text.clone()).collect(),
+            (None, Some(TypeDecl::Enum(def))) => def.variants.iter().map(|v| v.name.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A method that an `impl` of the file gives to values of this type.
     pub(super) fn method(&self, named: &NamedType, name: &str) -> Option<&'a FnDecl> {
         self.items.by_name.get(&named.id)?.get(name).copied()

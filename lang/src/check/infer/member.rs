@@ -4,12 +4,16 @@ use super::Checker;
 use super::want::ExpectedType;
 use crate::advice;
 use crate::ast::{Expr, Name};
+use crate::builtin_type::Tag;
 use crate::check::items::Declared;
 use crate::check::types::{Handle, NamedKind, NamedType, Nominal, Shape, Type, bind, fill, join};
 use crate::declaration::{Builtin, Methods, TypeDecl};
 use crate::diagnostic::nearest;
 use crate::source::Span;
 use std::rc::Rc;
+
+/// The most variants of an enum whose names are the type of `.variant`.
+const MOST_VARIANTS: usize = 32;
 
 /// Member of a value of one type under a name.
 pub(super) enum Member {
@@ -131,8 +135,10 @@ impl<'a> Checker<'a> {
     }
 
     fn named_member(&self, named: &NamedType, name: &str) -> Member {
-        if named.kind != NamedKind::Struct {
-            return Member::Unknown;
+        match named.kind {
+            NamedKind::Struct => {}
+            NamedKind::Enum => return self.enum_member(named, name),
+            NamedKind::Interface => return Member::Unknown,
         }
         let Some(fields) = self.world.fields(named) else { return Member::Unknown };
         if let Some(field) = fields.field(name) {
@@ -142,6 +148,22 @@ impl<'a> Checker<'a> {
             || self.world.imported_method(named, name)
             || self.world.registry.find("<struct>", name).is_some();
         if method { Member::Unknown } else { Member::Missing }
+    }
+
+    /// Member of a value of an enum: a function of its `impl`, else a property of all such values.
+    fn enum_member(&self, named: &NamedType, name: &str) -> Member {
+        if self.world.method(named, name).is_some() || self.world.imported_method(named, name) {
+            return Member::Unknown;
+        }
+        let Some(row) = self.world.registry.find(Tag::Variant.module(), name) else { return Member::Missing };
+        if !row.property {
+            return Member::Unknown;
+        }
+        let variants = if name == "variant" { self.world.variant_names(named.id) } else { Vec::new() };
+        Member::Value(match variants.is_empty() || variants.len() > MOST_VARIANTS {
+            true => self.world.signatures.of(row).returns.clone(),
+            false => variants.into_iter().map(Type::Text).fold(Type::Never, join),
+        })
     }
 
     /// The type parameters of a declared type and what they are here.
