@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Pages in the folder that they describe.
-const BESIDE: [&str; 3] = ["tests/guide/README.md", "tests/agents/README.md", "examples/recipes/README.md"];
+const BESIDE: [&str; 4] =
+    ["tests/guide/README.md", "tests/agents/README.md", "examples/recipes/README.md", "examples/everyday/README.md"];
 
 /// The pages at the root, below `docs`, and beside tests and examples, as paths from the root.
 pub(crate) fn pages() -> Vec<PathBuf> {

@@ -17,6 +17,7 @@
 //! - [`rhai_builtins`]: every builtin can be called from Rhai.
 //! - [`rhai_packs`]: packs of reminder providers, hostile ones above all.
 //! - [`facts`]: processes that share facts, and files that were tampered with.
+//! - [`everyday`]: everyday programs in three languages.
 //! - [`examples`]: the guide's programs print what its pages show.
 //! - [`recipes`]: the guide's recipes are programs in both languages and print the same.
 //! - [`command_line`]: where scripts come from, and which arguments are theirs.
@@ -88,6 +89,7 @@ mod earlier_layouts;
 mod editors;
 mod eval;
 mod event_log;
+mod everyday;
 mod examples;
 mod explain;
 mod facts;
