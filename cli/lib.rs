@@ -56,7 +56,6 @@ mod trust;
 mod usage;
 mod watch;
 mod whole_file;
-mod word_search;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use console::Console;

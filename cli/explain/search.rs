@@ -2,9 +2,9 @@
 
 use super::catalogue;
 use super::notes;
-use crate::word_search::{self, SearchText, Synonyms, rank};
 use std::collections::BTreeSet;
 use stdlib::Code;
+use stdlib::word_search::{self, SearchText, Synonyms, rank};
 
 /// The most codes that are offered for an unknown one.
 pub(super) const MAX_NEAR: usize = 3;

@@ -10,12 +10,12 @@ pub(crate) struct Instead {
     pub(crate) fix: Option<&'static str>,
 }
 
-const fn by(name: &'static str, help: &'static str) -> Option<Instead> {
-    Some(Instead { help, fix: Some(name) })
+const fn by(name: &'static str, help: &'static str) -> Instead {
+    Instead { help, fix: Some(name) }
 }
 
-const fn advice(help: &'static str) -> Option<Instead> {
-    Some(Instead { help, fix: None })
+const fn advice(help: &'static str) -> Instead {
+    Instead { help, fix: None }
 }
 
 /// Returns the advice for a name of another language, such as `strptime` or `JSON.parse`.
@@ -28,75 +28,84 @@ pub fn name_elsewhere(name: &str) -> Option<&'static str> {
     found.map(|instead| instead.help)
 }
 
+/// Functions and constants of Python, JavaScript and their relatives, with what is written instead.
+const GLOBALS: &[(&[&str], Instead)] = &[
+    (&["null", "None", "undefined"], by("nil", "did you mean `nil`?")),
+    (&["True"], by("true", "did you mean `true`?")),
+    (&["False"], by("false", "did you mean `false`?")),
+    (&["puts", "echo", "printf"], by("println", "use `println(…)`")),
+    (&["int", "parseInt", "Integer"], by("to_int", "use `to_int(…)`")),
+    (&["float", "parseFloat", "Number"], by("to_float", "use `to_float(…)`")),
+    (&["String", "string", "repr"], by("to_string", "use `to_string(…)`")),
+    (&["bool", "Boolean"], advice("write `!!x`, or use `x` as the condition itself")),
+    (&["length", "size", "count"], by("len", "use `len(…)`, or `x.count`")),
+    (&["type", "typeof", "isinstance"], by("type_of", "use `type_of(x)`, which returns a name such as \"int\"")),
+    (&["list", "Array", "tuple"], advice("write `[…]`, or `xs.to_list()`")),
+    (&["dict", "Map", "Object"], advice("write `{key: value}`, or `pairs.to_dict()`")),
+    (&["Set", "frozenset", "setOf", "mutableSetOf"], by("set", "use `set(…)`")),
+    (&["open"], advice("use `read_file(path)` or `write_file(path, text)`")),
+    (&["input", "prompt", "readline", "gets"], advice("use `print(…)` for the question, then `read_line()`")),
+    (&["sorted"], advice("use `xs.sort()` or `xs.sort_by({ x -> … })`")),
+    (&["reversed"], advice("use `xs.reverse()`")),
+    (&["reduce"], advice("use `xs.reduce(start, { sum, x -> … })`")),
+    (&["any"], advice("use `xs.any({ x -> … })`")),
+    (&["all"], advice("use `xs.all({ x -> … })`")),
+    (&["fetch", "urlopen", "curl"], by("http_get", "use `http_get(url)` or `http_post(url, body)`")),
+    (&["setTimeout", "setInterval"], advice("use `sleep(500ms)`; call it in `spawn { … }` to continue meanwhile")),
+    (&["chr", "ord"], advice("use `text.chars()` and `text.char_at(i)`")),
+    (&["getattr", "hasattr"], advice("use `d[key]` and `d.has(key)`")),
+    (&["super"], advice("call the function of the other struct; structs do not inherit")),
+    (&["this"], by("self", "add `self` as the first parameter of a function in an `impl`")),
+    (
+        &["Exception", "ValueError", "Error", "TypeError", "RuntimeError"],
+        advice("throw any value: `throw \"text\"` or `throw {kind: \"value\"}`"),
+    ),
+    (&["Promise", "asyncio"], advice("use `spawn { … }` and `await(task)`, or `parallel each xs { x -> … }`")),
+    (&["pass"], advice("leave the body empty: `{ }`")),
+    (&["sprintf"], by("format", "use `format(\"{} of {}\", a, b)`, or write `\"… ${value} …\"`")),
+    (&["date", "datetime"], advice("use `now()`, `today()` or `date_parse(text)`")),
+    (&["strftime"], advice("use `date_format(date, \"%Y-%m-%d\")`")),
+    (&["strptime"], advice("use `date_parse(text, \"%Y-%m-%d\")`")),
+    (&["currentTimeMillis", "time"], by("now", "use `now()`, which returns milliseconds")),
+    (&["isfile"], by("is_file", "use `is_file(path)`")),
+    (&["isdir"], by("is_dir", "use `is_dir(path)`")),
+    (&["path_exists"], by("exists", "use `exists(path)`")),
+    (&["regex_is_match", "re_match"], by("regex_test", "use `regex_test(pattern, text)`")),
+    (&["regex_search"], by("regex_find", "use `regex_find(pattern, text)`")),
+    (&["regex_find_all"], advice("use `regex_match(pattern, text)` or `regex_captures(pattern, text)`")),
+    (&["parse_csv", "csv"], by("csv_parse", "use `csv_parse(text)`")),
+    (&["randint", "randrange"], by("random_int", "use `random_int(min, max)`")),
+    (&["urlencode", "encodeURIComponent", "quote"], by("url_encode", "use `url_encode(text)`")),
+    (&["decodeURIComponent", "unquote"], by("url_decode", "use `url_decode(text)`")),
+    (&["getcwd"], by("cwd", "use `cwd()`")),
+    (&["textwrap"], advice("use `text.wrap(width)` or `text.dedent()`")),
+    (&["drop"], advice("use `xs.skip(n)`; a value that nothing refers to is freed")),
+    (&["take"], advice("use `xs.take(n)`")),
+    (&["first"], advice("use `xs.first`")),
+    (&["last"], advice("use `xs.last`")),
+    (&["append", "push"], advice("use `xs = xs.push(value)`, or `xs += [value]`")),
+    (&["listOf", "mutableListOf", "arrayOf", "emptyList"], advice("write a list as `[1, 2]`")),
+    (&["mapOf", "mutableMapOf", "hashMapOf", "emptyMap"], advice("write a dict as `{key: value}`")),
+    (&["readLine", "readln"], by("read_line", "use `read_line()`")),
+    (&["fatalError", "preconditionFailure", "TODO"], advice("throw a value: `throw \"text\"`")),
+    (&["precondition"], advice("write `require condition, \"message\"`")),
+    (&["check"], advice("write `require condition, \"message\"`, or `assert(condition)`")),
+];
+
 /// A global name: a function or a constant of Python, JavaScript and their relatives.
 pub(crate) fn global(name: &str) -> Option<Instead> {
-    match name {
-        "null" | "None" | "undefined" => by("nil", "did you mean `nil`?"),
-        "True" => by("true", "did you mean `true`?"),
-        "False" => by("false", "did you mean `false`?"),
-        "puts" | "echo" | "printf" => by("println", "use `println(…)`"),
-        "int" | "parseInt" | "Integer" => by("to_int", "use `to_int(…)`"),
-        "float" | "parseFloat" | "Number" => by("to_float", "use `to_float(…)`"),
-        "String" | "string" | "repr" => by("to_string", "use `to_string(…)`"),
-        "bool" | "Boolean" => advice("write `!!x`, or use `x` as the condition itself"),
-        "length" | "size" | "count" => by("len", "use `len(…)`, or `x.count`"),
-        "type" | "typeof" | "isinstance" => by("type_of", "use `type_of(x)`, which returns a name such as \"int\""),
-        "list" | "Array" | "tuple" => advice("write `[…]`, or `xs.to_list()`"),
-        "dict" | "Map" | "Object" => advice("write `{key: value}`, or `pairs.to_dict()`"),
-        "Set" | "frozenset" | "setOf" | "mutableSetOf" => by("set", "use `set(…)`"),
-        "open" => advice("use `read_file(path)` or `write_file(path, text)`"),
-        "input" | "prompt" | "readline" | "gets" => advice("use `print(…)` for the question, then `read_line()`"),
-        "sorted" => advice("use `xs.sort()` or `xs.sort_by({ x -> … })`"),
-        "reversed" => advice("use `xs.reverse()`"),
-        "reduce" => advice("use `xs.reduce(start, { sum, x -> … })`"),
-        "any" => advice("use `xs.any({ x -> … })`"),
-        "all" => advice("use `xs.all({ x -> … })`"),
-        "fetch" | "urlopen" | "curl" => by("http_get", "use `http_get(url)` or `http_post(url, body)`"),
-        "setTimeout" | "setInterval" => advice("use `sleep(500ms)`; call it in `spawn { … }` to continue meanwhile"),
-        "chr" | "ord" => advice("use `text.chars()` and `text.char_at(i)`"),
-        "getattr" | "hasattr" => advice("use `d[key]` and `d.has(key)`"),
-        "super" => advice("call the function of the other struct; structs do not inherit"),
-        "this" => by("self", "add `self` as the first parameter of a function in an `impl`"),
-        "Exception" | "ValueError" | "Error" | "TypeError" | "RuntimeError" => {
-            advice("throw any value: `throw \"text\"` or `throw {kind: \"value\"}`")
-        }
-        "Promise" | "asyncio" => advice("use `spawn { … }` and `await(task)`, or `parallel each xs { x -> … }`"),
-        "pass" => advice("leave the body empty: `{ }`"),
-        "sprintf" => by("format", "use `format(\"{} of {}\", a, b)`, or write `\"… ${value} …\"`"),
-        "date" | "datetime" => advice("use `now()`, `today()` or `date_parse(text)`"),
-        "strftime" => advice("use `date_format(date, \"%Y-%m-%d\")`"),
-        "strptime" => advice("use `date_parse(text, \"%Y-%m-%d\")`"),
-        "currentTimeMillis" | "time" => by("now", "use `now()`, which returns milliseconds"),
-        "isfile" => by("is_file", "use `is_file(path)`"),
-        "isdir" => by("is_dir", "use `is_dir(path)`"),
-        "path_exists" => by("exists", "use `exists(path)`"),
-        "regex_is_match" | "re_match" => by("regex_test", "use `regex_test(pattern, text)`"),
-        "regex_search" => by("regex_find", "use `regex_find(pattern, text)`"),
-        "regex_find_all" => advice("use `regex_match(pattern, text)` or `regex_captures(pattern, text)`"),
-        "parse_csv" | "csv" => by("csv_parse", "use `csv_parse(text)`"),
-        "randint" | "randrange" => by("random_int", "use `random_int(min, max)`"),
-        "urlencode" | "encodeURIComponent" | "quote" => by("url_encode", "use `url_encode(text)`"),
-        "decodeURIComponent" | "unquote" => by("url_decode", "use `url_decode(text)`"),
-        "getcwd" => by("cwd", "use `cwd()`"),
-        "textwrap" => advice("use `text.wrap(width)` or `text.dedent()`"),
-        "drop" => advice("use `xs.skip(n)`; a value that nothing refers to is freed"),
-        "take" => advice("use `xs.take(n)`"),
-        "first" => advice("use `xs.first`"),
-        "last" => advice("use `xs.last`"),
-        "append" | "push" => advice("use `xs = xs.push(value)`, or `xs += [value]`"),
-        "listOf" | "mutableListOf" | "arrayOf" | "emptyList" => advice("write a list as `[1, 2]`"),
-        "mapOf" | "mutableMapOf" | "hashMapOf" | "emptyMap" => advice("write a dict as `{key: value}`"),
-        "readLine" | "readln" => by("read_line", "use `read_line()`"),
-        "fatalError" | "preconditionFailure" | "TODO" => advice("throw a value: `throw \"text\"`"),
-        "precondition" => advice("write `require condition, \"message\"`"),
-        "check" => advice("write `require condition, \"message\"`, or `assert(condition)`"),
-        _ => None,
-    }
+    GLOBALS.iter().find(|(names, _)| names.contains(&name)).map(|(_, instead)| *instead)
+}
+
+/// Returns the global names of other languages that begin with `start`, each with the advice for it.
+pub fn globals_elsewhere(start: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = GLOBALS.iter().flat_map(|(names, instead)| names.iter().map(|name| (*name, instead.help)));
+    rows.filter(move |(name, _)| name.starts_with(start))
 }
 
 /// A function or field of a foreign module or global object, such as `JSON.parse`.
 pub(crate) fn member(module: &str, name: &str) -> Option<Instead> {
-    match (module, name) {
+    Some(match (module, name) {
         ("JSON", "parse") | ("json", "loads") => by("json_parse", "use `json_parse(text)`"),
         ("JSON", "stringify") | ("json", "dumps") => by("json_stringify", "use `json_stringify(value)`"),
         ("json", "load") => by("read_json", "use `read_json(path)`"),
@@ -180,8 +189,8 @@ pub(crate) fn member(module: &str, name: &str) -> Option<Instead> {
         ("requests" | "axios" | "httpx", "patch") => by("http_patch", "use `http_patch(url, body)`"),
         ("requests" | "axios" | "httpx", "delete") => by("http_delete", "use `http_delete(url)`"),
         ("requests" | "axios" | "httpx", "post") => by("http_post", "use `http_post(url, body)`"),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Whether `name` is a module or a global object of another language, so that no name of Harn is worth suggesting.
@@ -241,62 +250,70 @@ pub(crate) fn type_name(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Methods of other languages, with those that may be meant, the likelier first.
+const METHODS: &[(&[&str], &[&str])] = &[
+    (&["length", "len", "size", "lenght"], &["count"]),
+    (&["append", "push_back", "add"], &["push", "add"]),
+    (&["includes", "has", "contains_key", "has_key", "hasOwnProperty"], &["contains", "has"]),
+    (&["forEach", "each"], &["for_each"]),
+    (&["isEmpty", "is_empty"], &["empty"]),
+    (&["toString", "to_str", "str"], &["to_string"]),
+    (&["toUpperCase", "to_upper", "to_uppercase"], &["upper"]),
+    (&["toLowerCase", "to_lower", "to_lowercase"], &["lower"]),
+    (&["strip"], &["trim"]),
+    (&["indexOf"], &["index_of"]),
+    (&["startsWith"], &["starts_with"]),
+    (&["endsWith"], &["ends_with"]),
+    (&["substr"], &["substring"]),
+    (&["replaceAll", "replace_all"], &["replace"]),
+    (&["padStart", "rjust", "ljust", "padEnd", "center"], &["pad"]),
+    (&["partition", "splitn"], &["split_once", "split"]),
+    (&["removeprefix", "strip_prefix", "removePrefix"], &["remove_prefix"]),
+    (&["removesuffix", "strip_suffix", "removeSuffix"], &["remove_suffix"]),
+    (&["title"], &["title_case"]),
+    (&["toFixed"], &["to_fixed"]),
+    (&["trimIndent"], &["dedent"]),
+    (&["associateBy", "keyBy", "index_by"], &["key_by"]),
+    (&["countBy"], &["count_by"]),
+    (&["sumBy", "sumOf"], &["sum_by"]),
+    (&["uniqBy", "distinctBy"], &["unique_by"]),
+    (&["average", "avg"], &["mean"]),
+    (&["fold", "inject"], &["reduce"]),
+    (&["select"], &["filter"]),
+    (&["some"], &["any"]),
+    (&["head"], &["first"]),
+    (&["tail"], &["last"]),
+    (&["items"], &["entries"]),
+    (&["update", "extend"], &["merge", "concat"]),
+    (&["drop", "dropFirst", "drop_first"], &["skip"]),
+    (&["prefix"], &["take"]),
+    (&["flatMap"], &["flat_map"]),
+    (&["mapNotNull", "compactMap", "filterNotNull"], &["compact"]),
+    (&["takeWhile"], &["take_while"]),
+    (&["dropWhile", "skipWhile"], &["skip_while"]),
+    (&["joinToString", "joined"], &["join"]),
+    (&["groupBy", "grouping"], &["group_by"]),
+    (&["sortedBy", "sortBy"], &["sort_by"]),
+    (&["sorted"], &["sort"]),
+    (&["reversed"], &["reverse"]),
+    (&["distinct", "uniqued", "uniq"], &["unique"]),
+    (&["test", "is_match"], &["matches"]),
+];
+
 /// The methods that may be meant by a method's foreign name, the likelier first.
 pub(crate) fn methods(name: &str) -> &'static [&'static str] {
-    match name {
-        "length" | "len" | "size" | "lenght" => &["count"],
-        "append" | "push_back" | "add" => &["push", "add"],
-        "includes" | "has" | "contains_key" | "has_key" | "hasOwnProperty" => &["contains", "has"],
-        "forEach" | "each" => &["for_each"],
-        "isEmpty" | "is_empty" => &["empty"],
-        "toString" | "to_str" | "str" => &["to_string"],
-        "toUpperCase" | "to_upper" | "to_uppercase" => &["upper"],
-        "toLowerCase" | "to_lower" | "to_lowercase" => &["lower"],
-        "strip" => &["trim"],
-        "indexOf" => &["index_of"],
-        "startsWith" => &["starts_with"],
-        "endsWith" => &["ends_with"],
-        "substr" => &["substring"],
-        "replaceAll" | "replace_all" => &["replace"],
-        "padStart" | "rjust" | "ljust" | "padEnd" | "center" => &["pad"],
-        "partition" | "splitn" => &["split_once", "split"],
-        "removeprefix" | "strip_prefix" | "removePrefix" => &["remove_prefix"],
-        "removesuffix" | "strip_suffix" | "removeSuffix" => &["remove_suffix"],
-        "title" => &["title_case"],
-        "toFixed" => &["to_fixed"],
-        "trimIndent" => &["dedent"],
-        "associateBy" | "keyBy" | "index_by" => &["key_by"],
-        "countBy" => &["count_by"],
-        "sumBy" | "sumOf" => &["sum_by"],
-        "uniqBy" | "distinctBy" => &["unique_by"],
-        "average" | "avg" => &["mean"],
-        "fold" | "inject" => &["reduce"],
-        "select" => &["filter"],
-        "some" => &["any"],
-        "head" => &["first"],
-        "tail" => &["last"],
-        "items" => &["entries"],
-        "update" | "extend" => &["merge", "concat"],
-        "drop" | "dropFirst" | "drop_first" => &["skip"],
-        "prefix" => &["take"],
-        "flatMap" => &["flat_map"],
-        "mapNotNull" | "compactMap" | "filterNotNull" => &["compact"],
-        "takeWhile" => &["take_while"],
-        "dropWhile" | "skipWhile" => &["skip_while"],
-        "joinToString" | "joined" => &["join"],
-        "groupBy" | "grouping" => &["group_by"],
-        "sortedBy" | "sortBy" => &["sort_by"],
-        "sorted" => &["sort"],
-        "reversed" => &["reverse"],
-        "distinct" | "uniqued" | "uniq" => &["unique"],
-        "test" | "is_match" => &["matches"],
-        _ => &[],
-    }
+    METHODS.iter().find(|(names, _)| names.contains(&name)).map_or(&[], |(_, meant)| meant)
+}
+
+/// Returns the methods of other languages whose names begin with `start`, each with those that may be meant.
+pub fn methods_elsewhere(start: &str) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let rows = METHODS.iter().flat_map(|(names, meant)| names.iter().map(|name| (*name, *meant)));
+    rows.filter(move |(name, _)| name.starts_with(start))
 }
 
 /// A keyword or an operator in words.
 pub(crate) fn keyword(word: &str) -> Option<Instead> {
-    match word {
+    Some(match word {
         "function" | "func" | "def" | "fun" | "sub" => advice("declare a function with `fn name(…) { … }`"),
         "lambda" => advice("write a closure as `{ x -> … }`"),
         "elif" | "elsif" | "elseif" => by("else if", "write `else if`"),
@@ -322,6 +339,6 @@ pub(crate) fn keyword(word: &str) -> Option<Instead> {
         "pass" => advice("leave the body empty: `{ }`"),
         "global" | "nonlocal" => advice("remove the line: functions can use the variables around them"),
         "begin" | "end" => advice("enclose the body in braces: `{ … }`"),
-        _ => None,
-    }
+        _ => return None,
+    })
 }

@@ -27,7 +27,7 @@ pub mod source;
 pub mod value;
 pub mod vm;
 
-pub use foreign::name_elsewhere;
+pub use foreign::{globals_elsewhere, methods_elsewhere, name_elsewhere};
 
 /// The catalogues of this crate.
 pub static CODES: &[&[diagnostic::code::Code]] = &[

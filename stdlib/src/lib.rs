@@ -26,6 +26,7 @@ mod answer;
 mod argument_size;
 mod before_exec;
 mod bind;
+mod builtin_search;
 mod capability;
 mod catalogue;
 mod channel;
@@ -70,6 +71,7 @@ mod testing;
 mod tokio_wait;
 mod values;
 mod variant;
+pub mod word_search;
 mod workers;
 mod world;
 
@@ -78,6 +80,7 @@ pub use crate::channel::{ChannelEvents, ChannelHost, ChannelRefusal, ChannelRepl
 #[cfg(feature = "hub")]
 pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
+pub use builtin_search::{builtins_elsewhere, nearest_builtin_word, search_builtins};
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
 pub use engine::{

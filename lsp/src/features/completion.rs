@@ -7,8 +7,9 @@ use crate::workspace::{Language, Snapshot};
 use lang::query::Cursor;
 use lang::source::Span;
 use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionParams, CompletionResponse, CompletionTextEdit, Documentation,
-    InsertTextFormat, MarkupContent, MarkupKind, Range, TextEdit,
+    CompletionItem, CompletionItemKind, CompletionItemLabelDetails, CompletionList, CompletionParams,
+    CompletionResponse, CompletionTextEdit, Documentation, InsertTextFormat, MarkupContent, MarkupKind, Range,
+    TextEdit,
 };
 use serde_json::{Value, json};
 use stdlib::{Completion, CompletionKind, complete, complete_rhai, describe, project_keys};
@@ -46,6 +47,9 @@ pub(super) fn completion(
         Language::Toml if document.is_project_file() => complete_settings(text, at),
         Language::Toml | Language::Markdown => return Ok(None),
     };
+    // A word that is searched for finds others when it goes on.
+    let written = text.get(start..at).unwrap_or("");
+    let is_incomplete = found.iter().any(|completion| completion.alias.as_deref() == Some(written));
     let start = u32::try_from(start).unwrap_or(offset).min(offset);
     let range = document.range(Span::new(start, offset));
     let has_colon = text[at..].trim_start().starts_with(':');
@@ -54,7 +58,10 @@ pub(super) fn completion(
     if document.language == Language::Harn && snapshot.client().takes_snippets() && snapshot.settings().snippets {
         items.extend(snippets(text, start as usize, at, range));
     }
-    Ok(Some(CompletionResponse::Array(items)))
+    Ok(Some(match is_incomplete {
+        true => CompletionResponse::List(CompletionList { is_incomplete, items }),
+        false => CompletionResponse::Array(items),
+    }))
 }
 
 /// Completes `harn.toml`: the head of a table, and its keys. Returns the start of the word with what can replace it.
@@ -91,7 +98,13 @@ fn item(completion: Completion, range: Range, has_colon: bool) -> CompletionItem
         kind: Some(kind(completion.kind)),
         detail: (!completion.detail.is_empty()).then_some(completion.detail),
         documentation: (!doc.value.is_empty()).then_some(Documentation::MarkupContent(doc)),
-        sort_text: Some(format!("{}{new_text}", rank(completion.kind))),
+        // What is offered for another name comes after what has the name.
+        sort_text: Some(format!("{}{new_text}", if completion.alias.is_some() { 5 } else { rank(completion.kind) })),
+        label_details: completion
+            .alias
+            .as_ref()
+            .map(|alias| CompletionItemLabelDetails { detail: None, description: Some(alias.clone()) }),
+        filter_text: completion.alias,
         data: completion.builtin.map(|(module, name)| json!({"module": module, "name": name})),
         text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, new_text))),
         ..CompletionItem::default()

@@ -102,6 +102,10 @@ fn declared_in(document: &Analysis, span: Span) -> Option<(String, String)> {
 }
 
 impl NameSource for DocumentNames<'_> {
+    fn offers_aliases(&self) -> bool {
+        true
+    }
+
     fn bound(&self, written: &str) -> Vec<Completion> {
         let names = &self.document.names;
         let fitting = self.visible().into_iter().filter(|id| names.binding(*id).name.starts_with(written));

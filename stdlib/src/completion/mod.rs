@@ -14,6 +14,7 @@ pub use names::{NameSource, ValueMembers};
 pub use option::option_at;
 pub use rhai::{complete_rhai, rhai_as_harn, rhai_builtin};
 
+use crate::builtin_search::{global_aliases, method_aliases, search_builtins};
 use crate::table::registry;
 use lang::ast::{AFTER, BEFORE, PROMPT, RESOURCE, RESUMABLE, TEST};
 use lang::builtin_type::BUILTIN_TYPES;
@@ -35,6 +36,8 @@ pub struct Completion {
     pub doc: String,
     /// Namespace and name of the builtin that it is.
     pub builtin: Option<(&'static str, &'static str)>,
+    /// Name of another language, or word, for which it is offered.
+    pub alias: Option<String>,
 }
 
 /// Kinds of what can be completed.
@@ -69,7 +72,12 @@ pub enum CompletionKind {
 impl Completion {
     /// Makes a completion without documentation.
     pub fn new(kind: CompletionKind, text: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { text: text.into(), kind, detail: detail.into(), doc: String::new(), builtin: None }
+        Self { text: text.into(), kind, detail: detail.into(), doc: String::new(), builtin: None, alias: None }
+    }
+
+    /// Returns the completion as one that is offered for another name.
+    fn offered_for(self, alias: &str) -> Self {
+        Self { alias: Some(alias.to_owned()), ..self }
     }
 
     /// Makes the completion of a builtin. Its documentation is that of its row, [`describe`].
@@ -101,8 +109,8 @@ pub fn complete(text: &str, at: usize, names: &dyn NameSource) -> (usize, Vec<Co
     let cursor = Cursor::of(before);
     let written = before.get(cursor.word..).unwrap_or("");
     let mut found = candidates(&cursor, before, written, names);
-    found.retain(|completion| completion.text.starts_with(written));
-    found.sort_by(|a, b| (&a.text, a.kind).cmp(&(&b.text, b.kind)));
+    found.retain(|completion| completion.alias.as_ref().unwrap_or(&completion.text).starts_with(written));
+    found.sort_by(|a, b| (&a.text, &a.alias, a.kind).cmp(&(&b.text, &b.alias, b.kind)));
     found.dedup_by(|a, b| a.text == b.text);
     (cursor.word, found)
 }
@@ -119,7 +127,12 @@ fn candidates(cursor: &Cursor, before: &str, written: &str, names: &dyn NameSour
     }
     if let Some(receiver) = before[..cursor.word].strip_suffix("?.").or_else(|| before[..cursor.word].strip_suffix('.'))
     {
-        return members(receiver, names);
+        let mut found = members(receiver, names);
+        if names.offers_aliases() && written.len() >= SHORTEST_ALIAS {
+            let more: Vec<Completion> = method_aliases(written).filter_map(|alias| meant_by(alias, &found)).collect();
+            found.extend(more);
+        }
+        return found;
     }
     if let Some(Surrounding::Dict { key: None, keys, name }) = cursor.around.first() {
         let mut found = match name {
@@ -136,7 +149,45 @@ fn candidates(cursor: &Cursor, before: &str, written: &str, names: &dyn NameSour
         let attributes = [RESUMABLE, TEST, BEFORE, AFTER, RESOURCE, PROMPT, "deprecated"];
         return attributes.map(|name| Completion::new(CompletionKind::Keyword, name, "attribute")).to_vec();
     }
-    if written.is_empty() && !names.completes_empty() { Vec::new() } else { all_names(cursor, written, names) }
+    if written.is_empty() && !names.completes_empty() {
+        return Vec::new();
+    }
+    let mut found = all_names(cursor, written, names);
+    if names.offers_aliases() && written.len() >= SHORTEST_ALIAS && !may_be_type(cursor) {
+        found.extend(aliases(written, &found));
+    }
+    found
+}
+
+/// Whether a type may be at the cursor.
+fn may_be_type(cursor: &Cursor) -> bool {
+    matches!(cursor.before.as_str(), ":" | "->" | "<" | "|")
+}
+
+/// Returns the member that a method of another language means.
+fn meant_by((alias, names): (&str, &[&str]), found: &[Completion]) -> Option<Completion> {
+    let member = |name: &&str| found.iter().find(|completion| completion.text == *name);
+    names.iter().find_map(member).map(|member| member.clone().offered_for(alias))
+}
+
+/// The fewest letters for which names of other languages are offered.
+const SHORTEST_ALIAS: usize = 2;
+/// The fewest letters of a word that is searched for in the texts of builtins.
+const SHORTEST_SEARCHED: usize = 4;
+/// The most builtins that are offered for a word.
+const MAX_SEARCHED: usize = 5;
+
+/// Builtins that are offered for a name of another language; if a word is the beginning of no name at all, those whose texts it
+/// fits, as `harn doc WORD` lists them.
+fn aliases(written: &str, found: &[Completion]) -> Vec<Completion> {
+    let mut more: Vec<Completion> =
+        global_aliases(written).map(|(alias, row)| Completion::of(row).offered_for(alias)).collect();
+    let is_known = more.len() + found.iter().filter(|completion| completion.text.starts_with(written)).count() > 0;
+    if !is_known && written.len() >= SHORTEST_SEARCHED {
+        let rows = search_builtins(written).into_iter().take(MAX_SEARCHED);
+        more.extend(rows.map(|row| Completion::of(row).offered_for(written)));
+    }
+    more
 }
 
 fn all_names(cursor: &Cursor, written: &str, names: &dyn NameSource) -> Vec<Completion> {
@@ -148,7 +199,7 @@ fn all_names(cursor: &Cursor, written: &str, names: &dyn NameSource) -> Vec<Comp
     let keywords = KEYWORDS.iter().map(|word| Completion::new(CompletionKind::Keyword, *word, "keyword"));
     let mut found: Vec<Completion> =
         names.bound(written).into_iter().chain(global).chain(namespaces).chain(keywords).collect();
-    if matches!(cursor.before.as_str(), ":" | "->" | "<" | "|") {
+    if may_be_type(cursor) {
         let builtin = BUILTIN_TYPES.iter().map(|row| row.name).chain(registry.types().iter().copied());
         found.extend(builtin.map(|name| Completion::new(CompletionKind::Type, name, "type")));
     }

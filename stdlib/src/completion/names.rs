@@ -64,6 +64,12 @@ pub trait NameSource {
     fn completes_empty(&self) -> bool {
         false
     }
+
+    /// Returns whether builtins are offered for names of other languages, too: whoever shows the list must show what replaces
+    /// the name.
+    fn offers_aliases(&self) -> bool {
+        false
+    }
 }
 
 /// The session of a REPL: types are those of the values.

@@ -22,6 +22,42 @@ fn found(text: &str) -> Vec<Completion> {
     complete(text, text.len(), &TwoNames).1
 }
 
+/// The names of an editor, which shows what replaces a name.
+struct NamesOfEditor;
+
+impl NameSource for NamesOfEditor {
+    fn bound(&self, written: &str) -> Vec<Completion> {
+        TwoNames.bound(written)
+    }
+
+    fn members(&self, receiver: &str) -> Option<ValueMembers> {
+        TwoNames.members(receiver)
+    }
+
+    fn offers_aliases(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn builtins_are_offered_for_names_of_other_languages_and_for_words() {
+    let offered = |text: &str| -> Vec<(String, Option<String>)> {
+        let (_, found) = complete(text, text.len(), &NamesOfEditor);
+        found.into_iter().map(|completion| (completion.text, completion.alias)).collect()
+    };
+    let of = |name: &str, alias: &str| (name.to_owned(), Some(alias.to_owned()));
+    assert_eq!(offered("let x = strfti"), [of("date_format", "strftime")]);
+    assert_eq!(offered("getcwd"), [of("cwd", "getcwd")]);
+    assert!(offered("csv").contains(&("csv_parse".to_owned(), None)), "its own name comes first");
+    assert_eq!(offered("[1].forE"), [of("for_each", "forEach")]);
+    // A method, and a word of the texts.
+    assert!(offered("substring").contains(&of("substring", "substring")));
+    assert_eq!(offered("average").first(), Some(&of("mean", "average")));
+    // Neither where a type is, nor for a terminal.
+    assert!(offered("fn f(a: strfti").is_empty());
+    assert!(texts("let x = strfti").is_empty());
+}
+
 fn texts(text: &str) -> Vec<String> {
     found(text).into_iter().map(|completion| completion.text).collect()
 }

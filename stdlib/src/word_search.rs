@@ -10,21 +10,22 @@ const COMMON: [&str; 22] = [
 ];
 
 /// A text that is searched, in lower case.
-pub(crate) struct SearchText {
+pub struct SearchText {
     /// Its name and title.
-    pub(crate) head: String,
+    pub head: String,
     /// Its text.
-    pub(crate) body: String,
+    pub body: String,
     /// A script that belongs to it.
-    pub(crate) script: String,
+    pub script: String,
 }
 
 /// Words that people search for, each with a word of the texts that means the same.
-pub(crate) type Synonyms = &'static [(&'static str, &'static str)];
+pub type Synonyms = &'static [(&'static str, &'static str)];
 
 /// Returns the numbers of the texts that contain the words of a topic, the best first: a word weighs more in a head than in a
 /// body, and more if few texts contain it. If no text contains all words, those with most of them are returned.
-pub(crate) fn rank(topic: &str, texts: &[SearchText], synonyms: Synonyms) -> Vec<usize> {
+#[must_use]
+pub fn rank(topic: &str, texts: &[SearchText], synonyms: Synonyms) -> Vec<usize> {
     let words = words(topic);
     let weights: Vec<u64> = words.iter().map(|word| rarity(word, texts, synonyms)).collect();
     let mut found: Vec<(usize, u64, usize)> = Vec::new();
@@ -46,7 +47,8 @@ pub(crate) fn rank(topic: &str, texts: &[SearchText], synonyms: Synonyms) -> Vec
 }
 
 /// Returns the word of the texts that a misspelt one of the topic probably means.
-pub(crate) fn nearest_word(topic: &str, texts: &[SearchText]) -> Option<String> {
+#[must_use]
+pub fn nearest_word(topic: &str, texts: &[SearchText]) -> Option<String> {
     let known: BTreeSet<&str> = texts.iter().flat_map(SearchText::words).filter(|known| known.len() > 2).collect();
     words(topic).iter().find_map(|word| lang::diagnostic::nearest(word, known.iter().copied()).map(str::to_owned))
 }
@@ -73,7 +75,8 @@ impl SearchText {
     }
 
     /// Whether more than a script contains a word, or one that means the same.
-    pub(crate) fn explains(&self, word: &str, synonyms: Synonyms) -> bool {
+    #[must_use]
+    pub fn explains(&self, word: &str, synonyms: Synonyms) -> bool {
         alike(word, synonyms).any(|word| score_in(&self.head, word) > 0 || score_in(&self.body, word) > 0)
     }
 
