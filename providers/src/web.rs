@@ -3,19 +3,23 @@
 //! - [`Web::ask`]: a question and its whole answer.
 //! - [`HealthProbe`]: whether a server works.
 //! - [`Web::open`]: a question to a peer, whose answer is read as it comes: [`Opened`], [`ResponseEvents`].
+//! - [`CookieJar`]: cookies of servers.
 
+mod cookies;
 mod health;
 mod opened;
 
+pub use cookies::{Cookie, CookieJar};
 pub use health::HealthProbe;
 pub use opened::{Opened, ResponseEvents};
 pub use reqwest::Url;
 
 use crate::model::http::failure::root_cause;
 use crate::model::http::{Client, MAX_BODY, client::Proxies};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION, SET_COOKIE};
 use reqwest::{StatusCode, redirect};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -46,6 +50,30 @@ pub enum Method {
     Head,
     /// `OPTIONS`
     Options,
+}
+
+impl Method {
+    const ALL: [Method; 7] = [Self::Get, Self::Post, Self::Delete, Self::Put, Self::Patch, Self::Head, Self::Options];
+
+    /// Returns the name, in capitals.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Delete => "DELETE",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Head => "HEAD",
+            Self::Options => "OPTIONS",
+        }
+    }
+
+    /// Returns the method of a name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Method> {
+        Self::ALL.into_iter().find(|method| method.name().eq_ignore_ascii_case(name))
+    }
 }
 
 /// A request.
@@ -106,15 +134,27 @@ pub fn too_many_values(json: &[u8]) -> bool {
 
 /// The way to servers; nothing is opened before the first question.
 pub struct Web {
-    /// The client, which follows no redirects to other origins.
+    /// The client for peers, which follows no redirects to other origins.
     client: Client,
+    /// The client for questions, which follows none.
+    direct: Client,
+}
+
+/// The cookies of a question, and the present moment.
+#[derive(Clone, Copy)]
+pub struct Cookies<'a> {
+    /// The jar, in which those of the answers are kept.
+    pub jar: &'a RefCell<CookieJar>,
+    /// The time of the run, in milliseconds.
+    pub now_ms: u64,
 }
 
 impl Web {
     /// Creates the client with the proxies of an environment.
     pub fn new(env: impl Fn(&str) -> Option<String> + 'static) -> Self {
         let proxies = Proxies::from_env(&env);
-        Self { client: Client::new(proxies).following(within_origin) }
+        let client = Client::new(proxies.clone()).following(within_origin);
+        Self { client, direct: Client::new(proxies) }
     }
 
     /// Sends one request to a peer; the answer is read from [`Opened`]. Redirects are followed
@@ -140,69 +180,103 @@ impl Web {
     ///
     /// # Errors
     /// Fails if the answer is not complete. An error status is an answer.
-    pub async fn ask(&self, question: &Question) -> Result<Reply, Failure> {
-        let until = Instant::now() + Duration::from_millis(question.timeout_ms);
-        let (mut url, mut question) = (address(&question.url)?, Cow::Borrowed(question));
-        let mut hops = 0;
-        let (mut response, host) = loop {
-            let host = shown(&url);
-            let request = request(&self.client, &question, url, &host)?;
-            let request = request.timeout(until.saturating_duration_since(Instant::now()));
-            let response = request.send().await.map_err(|error| of_network(&host, &error, question.timeout_ms))?;
-            match elsewhere(&response) {
-                None => break (response, host),
-                Some(_) if hops == MOST_REDIRECTS => {
-                    let message = format!("{host}: too many redirects");
-                    return Err(Failure { kind: FailureKind::Connection, message });
-                }
-                Some(next) => {
-                    hops += 1;
-                    question = Cow::Owned(question.redirected(response.status()));
-                    url = next;
-                }
-            }
-        };
-        let failed = |error: reqwest::Error| of_network(&host, &error, question.timeout_ms);
-        let status = response.status().as_u16();
-        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-        let headers = response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if body.len() + chunk.len() > MAX_BODY {
-                return Err(too_large(&host, MAX_BODY));
-            }
-            body.extend_from_slice(&chunk);
-        }
+    pub async fn ask(&self, question: &Question, cookies: Option<Cookies<'_>>) -> Result<Reply, Failure> {
+        let opened = self.begin(question, cookies).await?;
+        let (status, headers) = (opened.status(), opened.all_headers());
+        let body = opened.body(MAX_BODY).await?;
         Ok(Reply { status, headers, body })
+    }
+
+    /// Asks as [`Web::ask`] does; the body is read from [`Opened`].
+    ///
+    /// # Errors
+    /// Fails if the head of the answer does not arrive.
+    pub async fn begin(&self, question: &Question, cookies: Option<Cookies<'_>>) -> Result<Opened, Failure> {
+        let timeout_ms = question.timeout_ms;
+        let until = Instant::now() + Duration::from_millis(timeout_ms);
+        let (mut url, mut question) = (address(&question.url)?, Cow::Borrowed(question));
+        for _ in 0..=MOST_REDIRECTS {
+            let host = shown(&url);
+            let cookie = cookies.and_then(|of| of.jar.borrow().header(&url, of.now_ms));
+            let asked = match cookie {
+                Some(cookie) => Cow::Owned(question.with_cookie(&cookie)),
+                None => Cow::Borrowed(&*question),
+            };
+            let request = request(&self.direct, &asked, url.clone(), &host)?;
+            let sent = timeout_at(until, request.send()).await;
+            let response = sent.map_err(|_| too_slow(&host, timeout_ms))?;
+            let response = response.map_err(|error| of_network(&host, &error, timeout_ms))?;
+            if let Some(cookies) = cookies {
+                let set = response.headers().get_all(SET_COOKIE).iter().map(HeaderValue::as_bytes);
+                let mut jar = cookies.jar.borrow_mut();
+                set.for_each(|header| jar.take_in(&url, &String::from_utf8_lossy(header), cookies.now_ms));
+            }
+            let Some(next) = redirect_of(&response) else { return Ok(Opened { response, host, until, timeout_ms }) };
+            question = Cow::Owned(question.redirected(response.status(), next.origin() == url.origin()));
+            url = next;
+        }
+        let message = format!("{}: too many redirects", shown(&url));
+        Err(Failure { kind: FailureKind::Connection, message })
     }
 }
 
 /// The maximum number of redirects: ten, as in browsers; a longer chain is a loop.
 const MOST_REDIRECTS: usize = 10;
 
-/// Returns where an answer redirects to, if that is another origin.
-fn elsewhere(response: &reqwest::Response) -> Option<Url> {
+/// Returns the URL that an answer redirects to.
+fn redirect_of(response: &reqwest::Response) -> Option<Url> {
     let is_redirect = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let location = response.headers().get(LOCATION).filter(|_| is_redirect)?;
     let next = response.url().join(location.to_str().ok()?).ok()?;
-    (matches!(next.scheme(), "http" | "https") && next.has_host() && next.origin() != response.url().origin())
-        .then_some(next)
+    (matches!(next.scheme(), "http" | "https") && next.has_host()).then_some(next)
 }
 
 impl Question {
-    /// Returns the request to another origin after a redirect with this status. Of the headers it has the type of the body,
-    /// if it has the body.
-    fn redirected(&self, status: StatusCode) -> Question {
-        let keeps_body = matches!(status.as_u16(), 307 | 308);
-        let is_type = |(name, _): &&(String, String)| keeps_body && name.eq_ignore_ascii_case("content-type");
+    /// Returns the URL, if it and the headers are valid.
+    ///
+    /// # Errors
+    /// Fails with the kind `Address`.
+    pub fn checked_url(&self) -> Result<Url, Failure> {
+        headers(&self.headers)?;
+        address(&self.url)
+    }
+
+    /// Returns the request with cookies, after those of its own header.
+    #[must_use]
+    pub fn with_cookie(&self, cookie: &str) -> Question {
+        let mut question = self.clone();
+        match question.headers.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case("cookie")) {
+            Some((_, own)) => *own = format!("{own}; {cookie}"),
+            None => question.headers.push(("cookie".to_owned(), cookie.to_owned())),
+        }
+        question
+    }
+
+    /// Returns the request after a redirect with this status. One to another origin has none of the headers but the type of
+    /// the body, if it has the body.
+    fn redirected(&self, status: StatusCode, is_same_origin: bool) -> Question {
+        let is_get = match status.as_u16() {
+            303 => self.method != Method::Head,
+            // As browsers do; another server does not get a request that changes something.
+            301 | 302 => self.method == Method::Post || (!is_same_origin && self.method != Method::Head),
+            _ => false,
+        };
+        let is_kept = |(name, _): &&(String, String)| {
+            let is_of_body = BODY_HEADERS.iter().any(|header| name.eq_ignore_ascii_case(header));
+            let is_type = name.eq_ignore_ascii_case("content-type");
+            if is_same_origin { !(is_get && is_of_body) } else { !is_get && is_type }
+        };
         Question {
-            method: if keeps_body { self.method } else { Method::Get },
-            headers: self.headers.iter().filter(is_type).cloned().collect(),
-            body: if keeps_body { self.body.clone() } else { Vec::new() },
+            method: if is_get { Method::Get } else { self.method },
+            headers: self.headers.iter().filter(is_kept).cloned().collect(),
+            body: if is_get { Vec::new() } else { self.body.clone() },
             ..self.clone()
         }
     }
 }
+
+/// Headers about a body.
+const BODY_HEADERS: [&str; 4] = ["content-type", "content-length", "content-encoding", "transfer-encoding"];
 
 /// Follows redirects to the server that was asked, and stops at one that leads to another.
 fn within_origin() -> redirect::Policy {

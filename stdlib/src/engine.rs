@@ -441,6 +441,7 @@ impl Drop for Engine {
         self.world.agents.files.clear();
         self.world.agents.workers.clear();
         self.world.services.mcp.clear();
+        self.world.services.http_mock.clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

@@ -42,11 +42,13 @@ mod fault;
 mod group;
 mod here;
 mod hosting;
+mod http;
 #[cfg(feature = "hub")]
 mod hub;
 mod interrupt;
 mod lifetime;
 pub mod limits;
+mod lines;
 mod lint;
 mod log;
 mod loops;

@@ -55,7 +55,7 @@ pub(crate) use system::*;
 pub(crate) use tasks::*;
 pub(crate) use testing::*;
 pub(crate) use tools::*;
-pub(crate) use web::HttpOptions;
+pub(crate) use web::*;
 
 use crate::convert::to_data_lossy;
 use crate::values::TranscriptValue;
@@ -124,7 +124,11 @@ pub(crate) static OPTIONS: &[&OptionTable] = &[
     &RECALL_OPTIONS,
     &FACT,
     &FACT_EVIDENCE,
+    HttpBaseOptions::TABLE,
     HttpOptions::TABLE,
+    HttpPageOptions::TABLE,
+    FormFile::TABLE,
+    HttpMockReply::TABLE,
     CsvReadOptions::TABLE,
     CsvWriteOptions::TABLE,
     DiffOptions::TABLE,
@@ -133,6 +137,7 @@ pub(crate) static OPTIONS: &[&OptionTable] = &[
     GlobOptions::TABLE,
     WalkOptions::TABLE,
     RemoveOptions::TABLE,
+    WatchOptions::TABLE,
     ExecOptions::TABLE,
     PeerAccess::TABLE,
     A2aOptions::TABLE,

@@ -68,6 +68,7 @@ pub(crate) static RESULTS: &[&OptionTable] = &[
     &callbacks::PROVIDER_CONTEXT,
     &callbacks::MODEL_QUESTION,
     &callbacks::PERMISSION_REQUEST,
+    &callbacks::HTTP_CALL,
     &callbacks::MCP_QUESTION,
     &callbacks::MCP_PROGRESS,
 ];

@@ -14,6 +14,7 @@ use crate::bind::ScriptConditions;
 use crate::clock::RunClock;
 use crate::disk::Disk;
 use crate::hosting::Hosting;
+use crate::http::HttpMock;
 use crate::interrupt::Interrupt;
 use crate::mcp::{McpServerSpec, McpServers};
 use crate::output::Output;
@@ -124,6 +125,8 @@ pub(crate) struct Services {
     pub(crate) routes: Rc<Models>,
     pub(crate) facts: Rc<Facts>,
     pub(crate) web: Web,
+    /// Answers in place of servers.
+    pub(crate) http_mock: HttpMock,
     /// The state of other agents.
     pub(crate) peers: Peers,
     /// File operations.
@@ -315,6 +318,7 @@ impl Services {
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),
             facts: Rc::new(Facts::new(memory_root.map(PathBuf::from))),
             web: Web::new(|name| std::env::var(name).ok()),
+            http_mock: HttpMock::default(),
             peers: Peers::default(),
             disk: Disk::default(),
             programs: Arc::new(Semaphore::new(MOST_PROGRAMS)),

@@ -38,13 +38,14 @@ const VALUES: &[&str] =
     &["-1", "0", "3", "1.5", "-0.5", "\"word\"", "true", "[3]", "[\"word\"]", "[]", "{zz: 1}", "{}", "{ -> 1 }"];
 
 /// Options whose values may be of any type.
-const ANY: [&str; 21] = [
+const ANY: [&str; 22] = [
     "AgentLoopOptions.tools[][]",
     "CellOptions.initial",
     "Fact.provenance",
     "Handoff.metadata",
     "Handoff.target_persona_or_human",
     "Handoff.task",
+    "HttpMockReply.json",
     "HttpOptions.json",
     "JsonOptions.as",
     "LifecycleToolOptions.subagents",
@@ -84,6 +85,9 @@ const CALLS: &[(&str, &str)] = &[
     ("PartialResult", "task.status(\"a\", {OPTIONS})"),
     ("ToolAnnotations", "tool_define(tool_registry(), \"a\", \"A.\", {handler: { a -> a }, annotations: {OPTIONS}})"),
     ("HttpOptions", "http_get(\"http://127.0.0.1:9\", {OPTIONS})"),
+    ("HttpPageOptions", "http_paginate(\"http://127.0.0.1:9\", {OPTIONS})"),
+    ("HttpMockReply", "http_mock(\"*\", {OPTIONS})"),
+    ("WatchOptions", "watch(\"*.qqq\", {OPTIONS})"),
     ("A2aSendOptions", "a2a.send(\"http://127.0.0.1:9\", \"Hello\", {OPTIONS})"),
     ("A2aStreamOptions", "a2a.stream(\"http://127.0.0.1:9\", \"Hello\", {OPTIONS})"),
     ("A2aSubscribeOptions", "a2a.subscribe(\"http://127.0.0.1:9\", \"t\", {OPTIONS})"),

@@ -121,5 +121,5 @@ fn explain(error: &notify::Error) -> String {
         ErrorKind::Io(error) => error.to_string(),
         other => format!("{other:?}"),
     };
-    format!("the system does not report every change ({why}), so the daemon also checks the files when it wakes")
+    format!("the system does not report every change ({why}), so some may be found late")
 }

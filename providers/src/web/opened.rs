@@ -39,6 +39,23 @@ impl Opened {
         values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).collect()
     }
 
+    /// Returns all headers, their names in small letters.
+    #[must_use]
+    pub fn all_headers(&self) -> Vec<(String, String)> {
+        let text = |value: &reqwest::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        self.response.headers().iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
+    }
+
+    /// Returns the next bytes of the body; `None` at its end. They come within the timeout of the question each time.
+    ///
+    /// # Errors
+    /// Nothing came in time, or the connection broke off.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        let next = timeout(Duration::from_millis(self.timeout_ms), self.response.chunk()).await;
+        let next = next.map_err(|_| too_slow(&self.host, self.timeout_ms))?;
+        next.map_err(|error| of_network(&self.host, &error, self.timeout_ms))
+    }
+
     /// Returns the URL of the answer, after redirects.
     #[must_use]
     pub fn url(&self) -> &str {

@@ -160,6 +160,11 @@ impl ScriptFn {
         self.function.call([])
     }
 
+    /// Calls the function where it was passed, with arguments.
+    pub(crate) fn call_with(&self, args: impl IntoIterator<Item = Value>) -> Called {
+        self.function.call(args)
+    }
+
     /// Calls the function so that the mock model answers from a script.
     pub(crate) fn with_script(&self, script: u64) -> Called {
         self.function.call_in(CallContext::with_script(self.function.context(), script), [])

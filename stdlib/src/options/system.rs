@@ -20,6 +20,11 @@ options! {
         recursive: Flag = false, "Whether a folder is removed with its contents.";
     }
 
+    /// Options of `watch`.
+    WatchOptions {
+        idle_ms: Ms, "Time without a change after which the stream ends, in milliseconds. Default: it never ends.";
+    }
+
     /// Options of `exec`, in a dict after the arguments.
     ExecOptions {
         cwd: Text, "The folder to run in. Default: that of the run.";

@@ -35,6 +35,16 @@ lang::option_tables! {
         schema: "any" = required, "The JSON Schema of the answer.";
     }
 
+    /// A request that the mock of HTTP got.
+    pub(super) HTTP_CALL: "HttpCall" (open) {
+        method: "string" = required, "The method, in capitals.";
+        url: "string" = required, "The whole URL.";
+        path: "string" = required, "The path of the URL.";
+        query: "dict" = required, "The values in the query. A name that occurs several times has a list.";
+        headers: "dict" = required, "The headers, their names in small letters.";
+        body: "any" = required, "The body: a string, or bytes if it is not UTF-8; nil if it is empty.";
+    }
+
     /// The argument of `progress`: a report of an MCP server.
     pub(super) MCP_PROGRESS: "McpProgress" (open) {
         progress: "float" = required, "The progress so far.";

@@ -100,14 +100,28 @@ const CALLS: &[(&str, &str)] = &[
     ("suspend_agent", "suspend_agent(napping())"),
     ("resume_agent", "resume_agent(suspend_agent(napping()))"),
     ("exec", "exec(\"true\")"),
+    ("http_delete", "http_mock(\"*\", \"x\"); http_delete(\"https://a.com/\")"),
+    ("http_get", "http_mock(\"*\", \"x\"); http_get(\"https://a.com/\")"),
+    ("http_head", "http_mock(\"*\", \"x\"); http_head(\"https://a.com/\")"),
+    ("http_patch", "http_mock(\"*\", \"x\"); http_patch(\"https://a.com/\")"),
+    ("http_put", "http_mock(\"*\", \"x\"); http_put(\"https://a.com/\")"),
+    ("http_request", "http_mock(\"*\", \"x\"); http_request(\"GET\", \"https://a.com/\")"),
+    ("http_post", "http_mock(\"*\", \"x\"); http_post(\"https://a.com/\")"),
+    ("http_mock_calls", "http_mock(\"*\", \"x\"); http_get(\"https://a.com/\"); http_mock_calls()"),
+    ("exec_stream", "exec_stream(\"echo\", \"a\").next().value"),
+    (
+        "watch",
+        "let folder = make_temp_dir(); let changes = watch(folder); write_file(path_join(folder, \"a\"), \"x\"); \
+         let change = changes.next().value; remove(folder, {recursive: true}); change",
+    ),
     ("date_parts", "date_parts(0)"),
     ("front_matter", "front_matter(\"---\\na: 1\\n---\\nText.\")"),
     ("stat", "stat(\".\")"),
     ("url_parse", "url_parse(\"https://me:key@host.example:81/a?b=c#d\")"),
 ];
 
-/// Builtins that need a server; the tests of the A2A client and of HTTP cover these.
-const ASK_A_SERVER: [&str; 20] = [
+/// Builtins that need a server; the tests of the A2A client cover these.
+const ASK_A_SERVER: [&str; 13] = [
     "channel.open",
     "channel_connection.act",
     "channel_connection.sessions",
@@ -117,13 +131,6 @@ const ASK_A_SERVER: [&str; 20] = [
     "a2a.get",
     "a2a.cancel",
     "a2a.inject_reminder",
-    "http_delete",
-    "http_get",
-    "http_head",
-    "http_patch",
-    "http_put",
-    "http_request",
-    "http_post",
     "mcp.call_tool",
     "mcp.connect",
     "mcp.prompt",

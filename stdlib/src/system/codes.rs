@@ -50,6 +50,13 @@ pub(crate) enum SystemCode {
         title: "server timed out",
         meaning: "The response was not complete within 30 seconds, or within the option `timeout_ms`.",
     },
+    /// A page of an answer that cannot be used.
+    Pages = "HARN-NET-005", Error {
+        title: "invalid page of a response",
+        meaning: "`http_paginate` reads JSON with a list of items, and follows the `Link` header, a cursor or a page number. A \
+            page has an error status or another form, leads to itself or to another server, or there are more pages than \
+            `max_pages`.",
+    },
     /// An answer that is too large.
     Large = "HARN-NET-004", Error {
         title: "response too large",

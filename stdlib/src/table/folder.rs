@@ -105,13 +105,6 @@ lang::builtins! { "" =>
     /// remove(folder)
     /// ```
     waits "make_temp_dir(prefix: string = \"harn-\") -> string" [caps = WRITE] make_temp_dir;
-    /// Returns the lines of a text file, without their ends.
-    ///
-    /// ```harn
-    /// write_file("a.txt", "one\ntwo\n")
-    /// read_lines("a.txt") // => ["one", "two"]
-    /// ```
-    waits "read_lines(path: string) -> list<string>" [caps = READ] read_lines;
     /// Returns the value that the JSON of a file stands for.
     ///
     /// ```harn
@@ -380,22 +373,6 @@ fn make_temp_dir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
         Ok(place.to_string_lossy().into_owned())
     };
     operate(cx, args, ("make", true), work, Value::from)
-}
-
-fn read_lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    read_as(cx, args, |cx, path, bytes| {
-        let value = text(path, bytes)?;
-        let text = value.as_str().unwrap_or_default();
-        cx.charge_part(text.len(), 4);
-        let mut lines = Vec::new();
-        for line in text.lines() {
-            if lines.len() == lines.capacity() {
-                cx.check_size(lines.len().checked_mul(2 * size_of::<Value>()))?;
-            }
-            lines.push(Value::str(line));
-        }
-        Ok(Value::list(lines))
-    })
 }
 
 fn read_json(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {

@@ -2,32 +2,95 @@
 
 use super::url::query_of;
 use crate::Capability;
-use crate::options::{HttpOptions, OptionSet};
-use crate::{here, system};
-use lang::builtins::{Right, args, json_text, parse_json};
-use lang::value::{Dict, Str, Value};
+use crate::here;
+use crate::http::{
+    BodyLines, BodyPieces, CookieJarValue, HttpHead, HttpRequest, Pages, body_of, method_of, response, text_or_bytes,
+};
+use crate::options::{BodyForm, HttpOptions, HttpPageOptions, OptionSet};
+use crate::values::ItemStream;
+use lang::builtins::{Right, args, parse_json};
+use lang::value::{HostBox, Value};
 use lang::vm::{Cx, Raise, RunCode, Wait};
-use providers::web::{Failure, FailureKind, Method, Question, Reply};
-use runtime::clock::Clock;
+use providers::web::Method;
 use std::rc::Rc;
 
 const NET: &[Right] = &[Capability::Net.right()];
 
 lang::builtins! { "" =>
     /// Asks a server: `{status, ok, headers, body}`. `ok` says whether the status is one of success, and `r.json()` parses the body.
+    /// With the option `stream` the body is read as it comes.
+    ///
+    /// ```harn
+    /// http_mock("GET https://example.com/items*", {json: [{id: 7}]})
+    /// let r = http_get("https://example.com/items", {query: {tag: "a b"}})
+    /// [r.status, r.ok, r.json()[0].id] // => [200, true, 7]
+    /// http_mock_calls()[0].query // => {tag: "a b"}
+    /// ```
     waits "http_get(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_get;
-    /// Sends a body: a string or bytes as they are, anything else as JSON.
+    /// Sends a body: a string or bytes as they are, anything else as JSON. The options `form`, `json` and `multipart` are other bodies.
+    ///
+    /// ```harn
+    /// http_mock("POST https://example.com/items", {status: 201})
+    /// http_post("https://example.com/items", {name: "a"}).status // => 201
+    /// http_mock_calls()[0].json() // => {name: "a"}
+    /// ```
     waits "http_post(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_post;
     /// Sends a body with the method `PUT`, as `http_post` does.
+    ///
+    /// ```harn
+    /// http_mock("PUT https://example.com/items/7", "changed")
+    /// http_put("https://example.com/items/7", {name: "b"}).body // => "changed"
+    /// ```
     waits "http_put(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_put;
     /// Sends a body with the method `PATCH`, as `http_post` does.
+    ///
+    /// ```harn
+    /// http_mock("PATCH https://example.com/items/7", {json: {id: 7, name: "c"}})
+    /// http_patch("https://example.com/items/7", {name: "c"}).json() // => {id: 7, name: "c"}
+    /// ```
     waits "http_patch(url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_patch;
     /// Asks a server with the method `DELETE`.
+    ///
+    /// ```harn
+    /// http_mock("DELETE https://example.com/items/*", nil)
+    /// http_delete("https://example.com/items/7").status // => 204
+    /// ```
     waits "http_delete(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_delete;
     /// Asks a server for the headers of a response only.
+    ///
+    /// ```harn
+    /// http_mock("HEAD https://example.com/big.zip", {headers: {"Content-Length": "5000000"}})
+    /// http_head("https://example.com/big.zip").headers["content-length"] // => "5000000"
+    /// ```
     waits "http_head(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_head;
     /// Sends a request with a method: `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD` or `OPTIONS`.
+    ///
+    /// ```harn
+    /// http_mock("OPTIONS https://example.com/*", {headers: {allow: "GET, POST"}})
+    /// http_request("OPTIONS", "https://example.com/items").headers.allow // => "GET, POST"
+    /// ```
     waits "http_request(method: string, url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_request;
+    /// Reads the items of a response that comes in several pages, as a stream: a page is asked for when its items are needed. The next
+    /// page is that of the `Link` header, of a `cursor` in the page, or of a `page` number in the query.
+    ///
+    /// ```harn
+    /// http_mock("https://example.com/items", [{json: {data: [1, 2], next: "b"}}, {json: {data: [3], next: nil}}])
+    /// http_paginate("https://example.com/items", {items: "data", cursor: "next"}).to_list() // => [1, 2, 3]
+    /// http_mock_calls()[1].query // => {cursor: "b"}
+    /// ```
+    plain "http_paginate(url: string, options: HttpPageOptions = nil) -> stream<any>" [caps = NET] http_paginate;
+    /// Creates an empty jar of cookies. Requests with the option `cookies: jar` send its cookies and keep those of the responses. It
+    /// reads like a list of `{name, value, domain, path, expires, secure}`.
+    ///
+    /// ```harn
+    /// http_mock("https://example.com/*", {headers: {"Set-Cookie": "session=abc; Path=/"}})
+    /// let jar = cookie_jar()
+    /// http_post("https://example.com/login", nil, {form: {user: "a"}, cookies: jar}).ok // => true
+    /// jar[0].value // => "abc"
+    /// http_get("https://example.com/home", {cookies: jar}).ok // => true
+    /// http_mock_calls()[1].headers.cookie // => "session=abc"
+    /// ```
+    plain "cookie_jar() -> cookie_jar" cookie_jar;
 }
 
 /// Methods of the dict that a response is.
@@ -44,10 +107,6 @@ pub(super) mod of_responses {
         plain "json(self: dict) -> any" response_json;
     }
 }
-
-/// The first wait before another attempt, and the longest one, in milliseconds.
-const FIRST_WAIT_MS: u64 = 500;
-const LONGEST_WAIT_MS: u64 = 30_000;
 
 fn http_get(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     send(cx, args, Method::Get, Places { url: 0, body: None, options: 1 })
@@ -74,22 +133,7 @@ fn http_head(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn http_request(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let name = args::str(args, 0)?;
-    let method = match name.to_ascii_uppercase().as_str() {
-        "GET" => Method::Get,
-        "POST" => Method::Post,
-        "PUT" => Method::Put,
-        "PATCH" => Method::Patch,
-        "DELETE" => Method::Delete,
-        "HEAD" => Method::Head,
-        "OPTIONS" => Method::Options,
-        _ => {
-            let shown: String = name.chars().take(40).collect();
-            return Err(Raise::error(RunCode::Value, format!("unknown HTTP method `{shown}`"))
-                .about(0, "")
-                .help("use `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD` or `OPTIONS`"));
-        }
-    };
+    let method = method_of(args::str(args, 0)?).map_err(|raise| raise.about(0, ""))?;
     send(cx, args, method, Places { url: 1, body: Some(2), options: 3 })
 }
 
@@ -99,43 +143,6 @@ struct Places {
     url: usize,
     body: Option<usize>,
     options: usize,
-}
-
-/// A body and its type.
-type TypedBody = (Vec<u8>, &'static str);
-
-/// Returns the body of the argument, or of an option.
-fn body(cx: &Cx<'_>, args: &[Value], options: &HttpOptions, places: Places) -> Result<Option<TypedBody>, Box<Raise>> {
-    let json = |value: &Value, at: usize| -> Result<TypedBody, Box<Raise>> {
-        let json = json_text(value).map_err(|raise| raise.about(at, "this value cannot be sent as a body"))?;
-        Ok((json.into_bytes(), "application/json"))
-    };
-    let mut bodies = Vec::new();
-    match places.body.map(|at| (at, &args[at])) {
-        None | Some((_, Value::Nil)) => {}
-        Some((_, Value::Str(text))) => bodies.push((text.as_bytes().to_vec(), "text/plain; charset=utf-8")),
-        Some((_, Value::Bytes(bytes))) => bodies.push((bytes.to_vec(), "application/octet-stream")),
-        Some((at, value)) => bodies.push(json(value, at)?),
-    }
-    match &options.form {
-        None => {}
-        Some(Value::Dict(values)) => {
-            let form = query_of(cx, places.options, &values.dict)?;
-            bodies.push((form.into_bytes(), "application/x-www-form-urlencoded"));
-        }
-        Some(other) => {
-            let message = format!("`form` must be a dict, found {}", lang::value::article(other.type_name()));
-            return Err(Raise::error(RunCode::Type, message).about(places.options, "invalid `form`"));
-        }
-    }
-    if let Some(value) = &options.json {
-        bodies.push(json(value, places.options)?);
-    }
-    if bodies.len() > 1 {
-        return Err(Raise::error(RunCode::Value, "a request has one body: pass the argument, `form` or `json`")
-            .about(places.options, ""));
-    }
-    Ok(bodies.pop())
 }
 
 /// Returns the URL with the values of the option `query`.
@@ -163,51 +170,45 @@ fn with_query(cx: &Cx<'_>, url: &str, query: Option<&Value>, options: usize) -> 
 }
 
 fn send(cx: &Cx<'_>, args: &[Value], method: Method, places: Places) -> Result<Wait, Box<Raise>> {
-    let options = HttpOptions::read(cx, args, places.options)?;
-    let url = with_query(cx, args::str(args, places.url)?, options.query.as_ref(), places.options)?;
-    let (body, kind) = match body(cx, args, &options, places)? {
+    let mut options = HttpOptions::read(cx, args, places.options)?;
+    let url = with_query(cx, args::str(args, places.url)?, options.base.query.as_ref(), places.options)?;
+    let argument = places.body.map(|at| (at, &args[at]));
+    let (body, kind) = match body_of(cx, argument, (places.options, &options))? {
         Some((body, kind)) => (body, Some(kind)),
         None => (Vec::new(), None),
     };
-    let HttpOptions { mut headers, timeout_ms, retries, .. } = options;
+    let headers = &mut options.base.headers;
     let said = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     if let Some(kind) = kind.filter(|_| !said) {
-        headers.push(("content-type".to_owned(), kind.to_owned()));
+        headers.push(("content-type".to_owned(), kind.into_owned()));
     }
-    ask(cx, Question { method, url, headers, body, timeout_ms }, retries)
-}
-
-fn ask(cx: &Cx<'_>, question: Question, retries: u32) -> Result<Wait, Box<Raise>> {
+    let request = HttpRequest::new(method, url, body, options.base);
     let world = here::world(cx)?;
     Ok(Wait::new(async move {
-        let mut attempt = 0;
-        loop {
-            let reply = {
-                let _outside = world.clock.outside();
-                world.services.web.ask(&question).await
-            };
-            let wait_ms = wait_after(&reply, attempt).filter(|_| attempt < retries);
-            let Some(wait_ms) = wait_ms else {
-                return reply.map(answer).map_err(|failure| failed(&question, &failure));
-            };
-            attempt += 1;
-            world.clock.sleep_until(world.clock.now_ms().saturating_add(wait_ms)).await;
-        }
+        let Some(form) = options.stream else {
+            let reply = request.reply(&world).await?;
+            return Ok(response(reply.status, reply.headers, text_or_bytes(reply.body)));
+        };
+        let HttpHead { status, headers, body } = request.head(&world).await?;
+        let (question, clock) = (request.question, world.clock.clone());
+        let body = match form {
+            BodyForm::Lines => ItemStream::value(BodyLines::new(body, question, clock)),
+            BodyForm::Bytes => ItemStream::value(BodyPieces::new(body, question, clock)),
+        };
+        Ok(response(status, headers, body))
     }))
 }
 
-/// Returns the milliseconds to wait before another attempt, if one may have another result.
-fn wait_after(reply: &Result<Reply, Failure>, attempt: u32) -> Option<u64> {
-    let doubled = FIRST_WAIT_MS.saturating_mul(1 << attempt.min(16)).min(LONGEST_WAIT_MS);
-    match reply {
-        Ok(reply) if matches!(reply.status, 429 | 502 | 503 | 504) => {
-            let after = reply.headers.iter().find(|(name, _)| name == "retry-after");
-            let seconds = after.and_then(|(_, text)| text.trim().parse::<u64>().ok());
-            Some(seconds.map_or(doubled, |seconds| seconds.saturating_mul(1000).min(LONGEST_WAIT_MS)))
-        }
-        Err(failure) if matches!(failure.kind, FailureKind::Connection | FailureKind::Timeout) => Some(doubled),
-        _ => None,
-    }
+fn http_paginate(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let options = HttpPageOptions::read(cx, args, 1)?;
+    let url = with_query(cx, args::str(args, 0)?, options.base.query.as_ref(), 1)?;
+    let pages = Pages::new(cx, here::world(cx)?, url, options).map_err(|raise| raise.about(1, ""))?;
+    Ok(ItemStream::value(pages))
+}
+
+fn cookie_jar(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
+    let clock = here::world(cx)?.clock.clone();
+    Ok(HostBox::value(CookieJarValue { jar: Rc::default(), clock }))
 }
 
 fn response_json(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -230,41 +231,4 @@ fn response_json(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise
             None => raise,
         }
     })
-}
-
-fn answer(reply: Reply) -> Value {
-    let mut headers = Dict::new();
-    for (name, value) in reply.headers {
-        // A header may come several times; a list with commas says the same.
-        let whole = match headers.get_str(&name) {
-            Some(before) => format!("{}, {value}", lang::value::display(before)),
-            None => value,
-        };
-        headers.insert(Str::new(&name), Value::from(whole));
-    }
-    let body = match String::from_utf8(reply.body) {
-        Ok(text) => Value::from(text),
-        Err(e) => Value::Bytes(Rc::new(e.into_bytes())),
-    };
-    Value::record([
-        ("status", Value::Int(i64::from(reply.status))),
-        ("ok", Value::Bool((200..300).contains(&reply.status))),
-        ("headers", Value::dict(headers)),
-        ("body", body),
-    ])
-}
-
-fn failed(question: &Question, failure: &Failure) -> Box<Raise> {
-    let (code, category, help) = match failure.kind {
-        FailureKind::Address => {
-            (system::SystemCode::Address, "address", "write the full URL: `https://example.com/path`")
-        }
-        FailureKind::Connection | FailureKind::NotText => {
-            (system::SystemCode::Connection, "connection", "catch this error if the server may be unavailable")
-        }
-        FailureKind::Timeout => (system::SystemCode::Slow, "timeout", "allow more time with the option `timeout_ms`"),
-        FailureKind::TooLarge => (system::SystemCode::Large, "too_large", "request only a part of it"),
-    };
-    let raise = Raise::error(code, failure.message.clone()).field("category", category);
-    raise.field("url", question.url.as_str()).help(help)
 }

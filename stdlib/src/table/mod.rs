@@ -15,14 +15,17 @@ mod environment;
 mod event_log;
 #[cfg(test)]
 mod examples;
+mod exec_stream;
 mod fact;
 pub(crate) mod file;
+mod file_lines;
 mod file_tools;
 mod folder;
 mod handoff;
 mod hook;
 mod html;
 mod http;
+mod http_mock;
 #[cfg(feature = "hub")]
 mod hub;
 mod id;
@@ -50,6 +53,7 @@ mod tool;
 mod transcript;
 mod transcripts;
 mod url;
+mod watch;
 #[cfg(not(feature = "hub"))]
 mod without_hub;
 mod workers;
@@ -58,6 +62,7 @@ mod yaml;
 pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
 pub(crate) use tool::tools_from;
+pub(crate) use url::{query_of, query_values};
 
 use lang::builtins::{Builtin, Index, OptionTable, Registry};
 
@@ -77,8 +82,10 @@ static OWN: &[&[Builtin]] = &[
     duration::TABLE,
     environment::TABLE,
     event_log::TABLE,
+    exec_stream::TABLE,
     fact::TABLE,
     file::TABLE,
+    file_lines::TABLE,
     file_tools::TABLE,
     shell_tool::TABLE,
     folder::TABLE,
@@ -87,6 +94,7 @@ static OWN: &[&[Builtin]] = &[
     html::TABLE,
     http::TABLE,
     http::of_responses::TABLE,
+    http_mock::TABLE,
     #[cfg(feature = "hub")]
     hub::TABLE,
     #[cfg(feature = "hub")]
@@ -115,6 +123,7 @@ static OWN: &[&[Builtin]] = &[
     transcript::TABLE,
     transcripts::TABLE,
     url::TABLE,
+    watch::TABLE,
     workers::TABLE,
     yaml::TABLE,
 ];
@@ -139,7 +148,7 @@ pub const fn registry() -> Registry {
         .with_results(crate::results::RESULTS)
         .with_payloads(crate::options::PAYLOADS)
         .with_modules(MODULES)
-        .with_types(&["transcript"])
+        .with_types(&["cookie_jar", "transcript"])
         .with_outcome(&["status", "transcript"])
         .with_list("`harn doc` lists them")
 }

@@ -8,12 +8,13 @@ use crate::system;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::{Dict, Value, article};
-use lang::vm::{Cx, Raise, RunCode, Wait};
+use lang::vm::{Cx, Isolate, Raise, RunCode, Wait};
 use std::process::Stdio;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 lang::builtins! { "" =>
@@ -31,10 +32,10 @@ const MOST_OUTPUT: usize = 16 << 20;
 
 /// Settings of a program, beside its arguments.
 #[derive(Default)]
-struct ProgramRun {
-    stdin: Option<Vec<u8>>,
-    timeout_ms: Option<u64>,
-    check: bool,
+pub(super) struct ProgramRun {
+    pub(super) stdin: Option<Vec<u8>>,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) check: bool,
 }
 
 /// Adds an argument, or those of a list.
@@ -100,32 +101,53 @@ fn options(
     Ok(ProgramRun { stdin, timeout_ms: given.timeout, check: given.check })
 }
 
+/// A program that a call wants to run.
+pub(super) struct ProgramCall {
+    pub(super) name: String,
+    pub(super) command: Command,
+    pub(super) world: Rc<World>,
+    pub(super) settings: ProgramRun,
+}
+
+impl ProgramCall {
+    /// Reads the arguments of `exec`.
+    pub(super) fn read(cx: &Cx<'_>, args: &[Value]) -> Result<Self, Box<Raise>> {
+        let name = args::str(args, 0)?.to_string();
+        let mut command = Command::new(&name);
+        cx.check_room(0)?;
+        let world = here::world(cx)?;
+        if let Some(cwd) = &world.parameters.cwd {
+            command.current_dir(cwd);
+        }
+        let mut end = args.len();
+        let mut settings = ProgramRun::default();
+        if end > 1 && matches!(args[end - 1], Value::Dict(_)) {
+            end -= 1;
+            settings = options(cx, &world, &mut command, args, end)?;
+        }
+        for i in 1..end {
+            add_arguments(&mut command, args, i)?;
+        }
+        let stdin = if settings.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(Self { name, command, world, settings })
+    }
+}
+
+/// Waits until a further program may run.
+pub(super) async fn place(world: &World, isolate: &Weak<Isolate>) -> Result<Option<OwnedSemaphorePermit>, Box<Raise>> {
+    let place = world.services.programs.clone().acquire_owned().await.ok();
+    // Tasks that began in time may get here after it: what they start would have to be ended again.
+    isolate.upgrade().map_or(Ok(()), |isolate| isolate.check_begin())?;
+    Ok(place)
+}
+
 fn exec(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
-    let name = args::str(args, 0)?.to_string();
-    let mut command = Command::new(&name);
-    cx.check_room(0)?;
-    let world = here::world(cx)?;
-    if let Some(cwd) = &world.parameters.cwd {
-        command.current_dir(cwd);
-    }
-    let mut end = args.len();
-    let mut wanted = ProgramRun::default();
-    if end > 1 && matches!(args[end - 1], Value::Dict(_)) {
-        end -= 1;
-        wanted = options(cx, &world, &mut command, args, end)?;
-    }
-    for i in 1..end {
-        add_arguments(&mut command, args, i)?;
-    }
-    let stdin = if wanted.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let outside = world.clock.outside();
-    let (places, isolate) = (world.services.programs.clone(), Rc::downgrade(cx.isolate));
+    let ProgramCall { name, command, world, settings: wanted } = ProgramCall::read(cx, args)?;
+    let (outside, isolate) = (world.clock.outside(), Rc::downgrade(cx.isolate));
     Ok(Wait::new(async move {
         let _outside = outside;
-        let _place = places.acquire_owned().await;
-        // Tasks that began in time may get here after it: what they start would have to be ended again.
-        isolate.upgrade().map_or(Ok(()), |isolate| isolate.check_begin())?;
+        let _place = place(&world, &isolate).await?;
         let ended = finished(&name, command, wanted.stdin);
         let (code, out, err) = match wanted.timeout_ms {
             None => ended.await?,
@@ -166,7 +188,7 @@ async fn finished(
     Ok((exit_code(status), out, err))
 }
 
-fn too_slow(name: &str, ms: u64) -> Box<Raise> {
+pub(super) fn too_slow(name: &str, ms: u64) -> Box<Raise> {
     Raise::error(system::SystemCode::Late, format!("`{name}` timed out after {}", args::duration_text(ms)))
         .field("category", "timeout")
         .field("command", name)
@@ -174,7 +196,7 @@ fn too_slow(name: &str, ms: u64) -> Box<Raise> {
 }
 
 /// The error of a program that failed, with the last lines that it wrote.
-fn unsuccessful(name: &str, code: i64, stdout: &str, stderr: &str) -> Box<Raise> {
+pub(super) fn unsuccessful(name: &str, code: i64, stdout: &str, stderr: &str) -> Box<Raise> {
     const LINES: usize = 10;
     let written = if stderr.trim().is_empty() { stdout } else { stderr };
     let lines: Vec<&str> = written.trim_end().lines().collect();
@@ -206,7 +228,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned())
 }
 
-fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
+pub(super) fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
     let raise =
         Raise::error(system::SystemCode::NotStarted, format!("cannot run `{name}`: {}", system::reason(e, "program")))
             .field("command", name);

@@ -30,6 +30,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
             "render_file",
             "stat",
             "walk",
+            "watch",
         ],
     ),
     (
@@ -51,7 +52,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
             "write_json",
         ],
     ),
-    (Capability::Process, &["exec", "shell_tool"]),
+    (Capability::Process, &["exec", "exec_stream", "shell_tool"]),
     (
         Capability::Net,
         &[
@@ -65,6 +66,7 @@ const NEEDS: &[(Capability, &[&str])] = &[
             "http_delete",
             "http_get",
             "http_head",
+            "http_paginate",
             "http_patch",
             "http_post",
             "http_put",

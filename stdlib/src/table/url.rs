@@ -105,9 +105,19 @@ fn values_of(cx: &Cx<'_>, query: &str) -> Result<Value, Box<Raise>> {
     // Values are larger than their texts.
     cx.check_room(query.len().saturating_mul(4))?;
     cx.charge(query.len(), 2);
-    let (mut values, mut meter) = (Dict::new(), Meter::start());
+    let mut meter = Meter::start();
+    values(query, || meter.step().map_err(Stopped::raise))
+}
+
+/// Returns the values in the query of a URL that a request has.
+pub(crate) fn query_values(url: &Url) -> Value {
+    values(url.query().unwrap_or(""), || Ok(())).unwrap_or_default()
+}
+
+fn values(query: &str, mut step: impl FnMut() -> Result<(), Box<Raise>>) -> Result<Value, Box<Raise>> {
+    let mut values = Dict::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        meter.step().map_err(Stopped::raise)?;
+        step()?;
         let slot = values.slot(&Str::new(&name));
         let value = Value::str(&value);
         match slot {
@@ -155,7 +165,7 @@ fn append(cx: &Cx<'_>, argument: usize, values: &Dict, query: &mut String) -> Re
 }
 
 /// Returns the query of a dict, for a request.
-pub(super) fn query_of(cx: &Cx<'_>, argument: usize, values: &Dict) -> Result<String, Box<Raise>> {
+pub(crate) fn query_of(cx: &Cx<'_>, argument: usize, values: &Dict) -> Result<String, Box<Raise>> {
     let mut query = String::new();
     append(cx, argument, values, &mut query)?;
     Ok(query)

@@ -56,6 +56,14 @@ pub enum TestCode {
             another name, or the file of its tests does not exist any more. `harn test --review` shows and removes it; \
             `harn test --update` removes all.",
     },
+    /// A request that no mock answers.
+    Unmocked = "HARN-TST-010", Error {
+        title: "request without a mock",
+        meaning: "After `http_mock`, requests of `http_get` and the other methods do not reach the network. No mock is for this \
+            request, or its answers are used up.",
+        fails: "http_mock(\"GET https://example.com/a\", \"one\")\nhttp_get(\"https://example.com/b\")\n",
+        mended: "http_mock(\"GET https://example.com/*\", \"one\")\nhttp_get(\"https://example.com/b\")\n",
+    },
     /// A file of variants with an error.
     Plan = "HARN-TST-009", Error {
         title: "invalid file of variants",

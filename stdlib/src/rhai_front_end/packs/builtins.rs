@@ -207,6 +207,6 @@ mod tests {
             .map(|row| row.name)
             .collect();
         // Tools and streams live in a run.
-        assert_eq!(missing, ["file_tools", "shell_tool", "llm_stream"]);
+        assert_eq!(missing, ["file_tools", "shell_tool", "http_paginate", "llm_stream"]);
     }
 }
