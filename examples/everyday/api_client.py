@@ -42,4 +42,4 @@ found = list(items())
 total = sum(i.price for i in found)
 print(f"{len(found)} items, {total:,.2f} in total, {total / len(found):.2f} on average")
 for item in sorted(found, key=lambda i: -i.price)[:3]:
-    print(f"{item.id:>4}  {item.name:<12}{item.price:>9,.2f}  {', '.join(item.tags)}")
+    print(f"{item.id:>4}  {item.name:<12}{item.price:>9,.2f}  {', '.join(item.tags)}".rstrip())

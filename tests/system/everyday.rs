@@ -4,13 +4,13 @@
 //! `UPDATE=1 cargo test --test system everyday` writes what the Harn half prints. Read it before you commit.
 
 use crate::diff::diff;
-use crate::harn::{Outcome, harn, harn_in, root, scratch};
+use crate::harn::{Outcome, environment, harn, harn_in, root, scratch};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 
 const FOLDER: &str = "examples/everyday";
@@ -232,9 +232,49 @@ fn programs(folder: &str, language: &str) -> BTreeSet<String> {
     chosen.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
 }
 
+/// The program that runs until it has seen so many changes.
+const WATCHER: &str = "watcher";
+
+/// Starts the watcher, changes the files when it says that it watches, and returns all that it prints.
+fn watched(language: &str) -> String {
+    let folder = data(&format!("{WATCHER}-{language}"), "http://server");
+    let script = root().join(FOLDER).join(format!("{WATCHER}.{language}"));
+    let mut watcher = Command::new(env!("CARGO_BIN_EXE_harn"))
+        .arg("run")
+        .arg(&script)
+        .args(["--", "notes", "index.md", "2"])
+        .envs(environment())
+        .current_dir(&folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watcher.stdout.take().unwrap());
+    let mut printed = String::new();
+    lines.read_line(&mut printed).unwrap();
+    assert_eq!(printed, "watching notes\n");
+    let before = fs::read_to_string(folder.join("index.md")).unwrap();
+    assert!(before.contains("# 5 pages") && before.contains("[First light](notes/first.md): 7 words"), "{before}");
+    fs::write(folder.join("notes/new.md"), "---\ntitle: New\n---\nOne two three.\n").unwrap();
+    lines.read_line(&mut printed).unwrap();
+    fs::remove_file(folder.join("notes/old.md")).unwrap();
+    lines.read_to_string(&mut printed).unwrap();
+    assert!(watcher.wait().unwrap().success());
+    printed
+}
+
+#[test]
+fn the_watcher_follows_the_files() {
+    for language in ["harn", "rhai"] {
+        let expected = root().join(FOLDER).join(format!("{WATCHER}.out"));
+        assert_eq!(compare(&expected, &watched(language), language == "harn"), None, "{language}");
+    }
+}
+
 #[test]
 fn each_program_is_run_and_written_in_three_languages() {
-    let wanted: BTreeSet<String> = PROGRAMS.iter().map(|(program, _)| (*program).to_owned()).collect();
+    let mut wanted: BTreeSet<String> = PROGRAMS.iter().map(|(program, _)| (*program).to_owned()).collect();
+    wanted.insert(WATCHER.to_owned());
+    assert_eq!(wanted.len(), 10);
     for language in ["harn", "rhai", "py", "out"] {
         assert_eq!(programs(FOLDER, language), wanted, ".{language}");
     }
