@@ -21,7 +21,7 @@ use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
 use stdlib::output::Terminal;
-use stdlib::{Engine, Interrupt, Piece, RunOptions, Severity, Source};
+use stdlib::{Engine, Interrupt, NameSource, Piece, RunOptions, Severity, Source};
 
 #[derive(clap::Args)]
 pub(crate) struct ReplArgs {
@@ -157,6 +157,17 @@ impl Session {
         if self.is_rhai() { ".rhai" } else { ".harn" }
     }
 
+    /// Whether a line is `NAME?` with the name of a builtin, or with a name or word for which `:doc` finds one. For a name of the
+    /// session, and any other, `?` unwraps a result.
+    fn asks_for_doc(&self, line: &str) -> bool {
+        let Some(name) = line.trim().strip_suffix('?') else { return false };
+        let is_word = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        stdlib::builtins().any(|row| !row.is_method() && row.full_name() == name)
+            || is_word
+                && !self.engine.bound(name).iter().any(|bound| bound.text == name)
+                && crate::doc::about(name).is_ok()
+    }
+
     /// Evaluates a line; returns the exit code when the session ends.
     fn take(&mut self, line: Line) -> Option<i32> {
         match line {
@@ -172,7 +183,7 @@ impl Session {
             Line::Text(text) if self.typed.is_empty() && matches!(text.trim(), "exit" | "quit") => {
                 say("Ctrl-D or :quit exits\n");
             }
-            Line::Text(text) if self.typed.is_empty() && asks_for_doc(&text) => {
+            Line::Text(text) if self.typed.is_empty() && self.asks_for_doc(&text) => {
                 say(&commands::doc(text.trim().trim_end_matches('?')));
             }
             Line::Text(text) => {
@@ -234,10 +245,4 @@ fn say(text: &str) {
     let mut output = std::io::stdout().lock();
     // If standard output is closed, the next read of a line ends the session.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-}
-
-/// Whether a line is `NAME?` with the name of a builtin. For any other name, `?` unwraps a result.
-fn asks_for_doc(line: &str) -> bool {
-    let name = line.trim().strip_suffix('?');
-    name.is_some_and(|name| stdlib::builtins().any(|row| !row.is_method() && row.full_name() == name))
 }

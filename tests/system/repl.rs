@@ -93,6 +93,15 @@ fn types_and_signatures_are_shown_without_running() {
     assert!(session("let s = \"a\"\n:doc s.upper\n").out.starts_with("string.upper("));
     assert_eq!(session("exit\nquit\n1 + 1\n").out, "Ctrl-D or :quit exits\nCtrl-D or :quit exits\n2\n");
     assert_eq!(session(":doc printn\n").out, "unknown builtin `printn`; did you mean `print`?\n");
+    for line in [":doc strptime\n", "strptime?\n"] {
+        assert!(session(line).out.starts_with("strptime: use `date_parse(text"), "{}", session(line).out);
+    }
+    for line in [":doc average\n", "average?\n"] {
+        assert!(session(line).out.starts_with("mean\n"), "{}", session(line).out);
+    }
+    assert!(session(":doc parse a date\n").out.starts_with("date_parse\n"));
+    // A name of the session is a value.
+    assert_eq!(session("let average = Ok(7)\naverage?\n").out, "7\n");
     assert!(session(":doc\n").out.starts_with(":doc NAME: "));
 }
 
