@@ -33,7 +33,7 @@ crate::builtins! { "<iter>" =>
 }
 
 /// Rule by which a stream hands over what arrives.
-enum Rule {
+enum TimeRule {
     /// At once.
     Merge,
     /// After a time without another item; the item that waits for it, and the time at which it may pass.
@@ -42,24 +42,24 @@ enum Rule {
     Timeout { ms: u64 },
 }
 
-/// What a stream reads, and how it hands that over.
+/// Sources of a stream, and the rule by which it hands over their items.
 struct TimedSource {
     reader: FeedReader,
-    rule: Rule,
+    rule: TimeRule,
 }
 
-type Item = Result<Option<Value>, Box<Raise>>;
+type TimedItem = Result<Option<Value>, Box<Raise>>;
 
 impl TimedSource {
     /// Looks for what has arrived; nothing if that is not known without a wait.
-    fn poll_arrived(&mut self, isolate: &Rc<Isolate>, cx: &Context<'_>) -> Poll<Item> {
+    fn poll_arrived(&mut self, isolate: &Rc<Isolate>, cx: &Context<'_>) -> Poll<TimedItem> {
         loop {
             let arrival = match self.reader.poll_next(cx) {
                 Poll::Ready(Ok(arrival)) => arrival,
                 Poll::Ready(Err(raise)) => return Poll::Ready(Err(raise)),
                 Poll::Pending => {
                     return match &mut self.rule {
-                        Rule::Debounce { held, .. }
+                        TimeRule::Debounce { held, .. }
                             if held.as_ref().is_some_and(|(_, at)| *at <= isolate.host().now_ms()) =>
                         {
                             Poll::Ready(Ok(held.take().map(|(item, _)| item)))
@@ -69,10 +69,10 @@ impl TimedSource {
                 }
             };
             match (&mut self.rule, arrival) {
-                (Rule::Debounce { ms, held }, Some(arrival)) => {
+                (TimeRule::Debounce { ms, held }, Some(arrival)) => {
                     *held = Some((arrival.item, arrival.at_ms.saturating_add(*ms)));
                 }
-                (Rule::Debounce { held, .. }, None) => return Poll::Ready(Ok(held.take().map(|(item, _)| item))),
+                (TimeRule::Debounce { held, .. }, None) => return Poll::Ready(Ok(held.take().map(|(item, _)| item))),
                 (_, arrival) => return Poll::Ready(Ok(arrival.map(|arrival| arrival.item))),
             }
         }
@@ -81,14 +81,14 @@ impl TimedSource {
     /// The time up to which the stream waits.
     fn limit(&self, since_ms: u64) -> Option<u64> {
         match &self.rule {
-            Rule::Merge => None,
-            Rule::Debounce { held, .. } => held.as_ref().map(|(_, at)| *at),
-            Rule::Timeout { ms } => Some(since_ms.saturating_add(*ms)),
+            TimeRule::Merge => None,
+            TimeRule::Debounce { held, .. } => held.as_ref().map(|(_, at)| *at),
+            TimeRule::Timeout { ms } => Some(since_ms.saturating_add(*ms)),
         }
     }
 
     /// Waits for the next item.
-    async fn next(&mut self) -> Item {
+    async fn next(&mut self) -> TimedItem {
         let Some(isolate) = self.reader.isolate() else { return Ok(None) };
         let host = isolate.host();
         let since_ms = host.now_ms();
@@ -108,12 +108,12 @@ impl TimedSource {
                 }
                 alarm = None;
                 match &mut self.rule {
-                    Rule::Timeout { ms } => {
+                    TimeRule::Timeout { ms } => {
                         self.reader.close();
                         return Poll::Ready(Err(late(*ms)));
                     }
-                    Rule::Debounce { held, .. } => return Poll::Ready(Ok(held.take().map(|(item, _)| item))),
-                    Rule::Merge => {}
+                    TimeRule::Debounce { held, .. } => return Poll::Ready(Ok(held.take().map(|(item, _)| item))),
+                    TimeRule::Merge => {}
                 }
             }
         })
@@ -121,7 +121,7 @@ impl TimedSource {
     }
 
     /// Returns the item that is there already.
-    fn look(&mut self) -> Poll<Item> {
+    fn look(&mut self) -> Poll<TimedItem> {
         let Some(isolate) = self.reader.isolate() else { return Poll::Ready(Ok(None)) };
         self.poll_arrived(&isolate, &Context::from_waker(Waker::noop()))
     }
@@ -160,24 +160,24 @@ impl HostObject for TimedStream {
     }
 }
 
-fn stream(cx: &Cx<'_>, sources: Vec<Value>, rule: Rule) -> Result<Value, Box<Raise>> {
+fn stream(cx: &Cx<'_>, sources: Vec<Value>, rule: TimeRule) -> Result<Value, Box<Raise>> {
     let reader = FeedReader::start(cx, sources)?;
     Ok(HostBox::value(TimedStream { source: StreamSource::new(TimedSource { reader, rule }) }))
 }
 
 fn merge(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let sources = (0..args.len()).map(|i| source(args, i)).collect::<Result<_, _>>()?;
-    stream(cx, sources, Rule::Merge)
+    stream(cx, sources, TimeRule::Merge)
 }
 
 fn debounce(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let ms = args::duration(args, 1)?;
     let source = source(args, 0)?;
-    stream(cx, vec![source], Rule::Debounce { ms, held: None })
+    stream(cx, vec![source], TimeRule::Debounce { ms, held: None })
 }
 
 fn timeout(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let ms = args::duration(args, 1)?;
     let source = source(args, 0)?;
-    stream(cx, vec![source], Rule::Timeout { ms })
+    stream(cx, vec![source], TimeRule::Timeout { ms })
 }
