@@ -29,6 +29,8 @@ fn spaces_are_those_of_the_style() {
     check("let d={ a:1,'':2 }".replace("'':2", "\"b c\": 2").as_str(), "let d = {a: 1, \"b c\": 2}\n");
     check("fn f(a:int,b=1,...r)->T{a+b}\n", "fn f(a: int, b = 1, ...r) -> T { a + b }\n");
     check("let f={x->x*2}\nlet g={->1}\n", "let f = { x -> x * 2 }\nlet g = { -> 1 }\n");
+    // A function without a name keeps its form.
+    check("let f=fn( x,y=1 )->int{x*y}\nf(fn(){1})\n", "let f = fn(x, y = 1) -> int { x * y }\nf(fn() { 1 })\n");
     check("let p=P{x:1}\nstruct P{x:int,y:int}\n", "let p = P {x: 1}\nstruct P { x: int, y: int }\n");
     check("let x=a ?b:c\nlet y = f()?\n", "let x = a ? b : c\nlet y = f()?\n");
     check("let x = - 1\nlet y = ! a\nlet z=--a\n", "let x = -1\nlet y = !a\nlet z = - -a\n");

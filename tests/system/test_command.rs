@@ -51,6 +51,10 @@ fn every_example_has_tests() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             let scripts = scripts(&path);
+            // What these print is compared by `everyday`.
+            if path.ends_with("everyday") {
+                continue;
+            }
             if !scripts.is_empty() && !scripts.iter().any(|script| is_tests(script)) {
                 missing.push(path);
             }

@@ -81,7 +81,7 @@ fn single_mistakes() {
         ("let p = (1, 2, 3)", "HARN-PAR-010", "(1, 2, 3)"),
         ("let p = ()", "HARN-PAR-002", ")"),
         ("5 exclusive", "HARN-PAR-011", "5 exclusive"),
-        ("let f = fn(x) { x }", "HARN-PAR-002", "fn"),
+        ("let f = fn g(x) { x }", "HARN-PAR-002", "fn"),
         ("else { 1 }", "HARN-PAR-001", "else"),
         ("pub 3", "HARN-PAR-017", "3"),
         ("struct P { x: int y: int }", "HARN-PAR-003", "y"),

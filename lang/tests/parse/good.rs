@@ -111,6 +111,10 @@ fn braces_open_what_follows() {
     check(&[
         ("let f = { x -> x }", "(let f (\\ (x) x))"),
         ("let f = { -> 1 }", "(let f (\\ () 1))"),
+        ("let f = fn() { 1 }", "(let f (fn () 1))"),
+        ("f(fn(a: int, b = 1, ...r) -> list<int>? { a })", "(call f (fn (a:int b=1 ...r) -> list<int>? a))"),
+        ("f(\n  fn(x) { x },\n)", "(call f (fn (x) x))"),
+        ("let f: fn(int) -> int = fn(x) -> {a: int} { x }", "(let f :fn(int)->int (fn (x) -> {a:int} x))"),
         ("let f = { a, b = 1, ...rest -> a }", "(let f (\\ (a b=1 ...rest) a))"),
         ("let f = { a: int, b: {c: int} = {c: 1} -> a }", "(let f (\\ (a:int b:{c:int}=(dict \"c\":1)) a))"),
         ("let f = { {a, b}, [c, d] -> a }", "(let f (\\ ({a b} [c d]) a))"),

@@ -141,7 +141,9 @@ fn entries(items: &[DictItem]) -> String {
 }
 
 fn closure(c: &ClosureExpr) -> String {
-    format!("(\\ ({}) {})", list(&c.params, param), list(&c.body.stmts, stmt))
+    let returns = c.returns.as_ref().map_or(String::new(), |t| format!(" -> {}", ty(t)));
+    let word = if c.form == ClosureForm::Function { "fn" } else { "\\" };
+    format!("({word} ({}){returns} {})", list(&c.params, param), list(&c.body.stmts, stmt))
 }
 
 fn boxed(e: Option<&Expr>) -> String {
