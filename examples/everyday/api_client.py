@@ -23,7 +23,9 @@ base = sys.argv[1]
 search = sys.argv[2] if len(sys.argv) > 2 else ""
 session = requests.Session()
 session.headers["Authorization"] = f"Bearer {os.environ.get('API_TOKEN', '')}"
-session.mount("http", HTTPAdapter(max_retries=Retry(2, status_forcelist=[429, 502, 503, 504], backoff_factor=0.5)))
+retries = Retry(2, status_forcelist=[429, 502, 503, 504], backoff_factor=0.5)
+for scheme in ("http://", "https://"):
+    session.mount(scheme, HTTPAdapter(max_retries=retries))
 
 
 def items():
