@@ -110,6 +110,9 @@ fn watch(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Value::List(several) => several.items.iter().map(text).collect::<Result<Vec<_>, _>>()?,
         one => vec![text(one)?],
     };
+    if patterns.is_empty() {
+        return Err(Raise::error(RunCode::Value, "expected at least one path").about(0, ""));
+    }
     let watch = FileWatch::new(patterns);
     let watch = watch.map_err(|error| Raise::error(RunCode::Value, error.to_string()).about(0, ""))?;
     let world = here::world(cx)?;
