@@ -38,10 +38,10 @@ const LONGEST_DESCRIPTION: usize = 1024;
 
 /// The skills of a loop.
 pub(crate) struct Skills {
-    skills: Vec<Skill>,
+    skills: Vec<LoopSkill>,
 }
 
-struct Skill {
+struct LoopSkill {
     name: String,
     /// Its purpose, on one line.
     description: String,
@@ -57,7 +57,7 @@ fn failed(path: &Path, why: &str) -> Box<Raise> {
 impl Skills {
     /// Reads the skills in folders: each is a skill, or has folders that are.
     pub(crate) fn read(cx: &Cx<'_>, world: &World, folders: &[Arc<str>]) -> Result<Self, Box<Raise>> {
-        let mut skills: Vec<Skill> = Vec::new();
+        let mut skills: Vec<LoopSkill> = Vec::new();
         if !folders.is_empty() && cx.isolate.is_denied(Capability::FsRead) {
             let message = "`skills` needs the capability `fs.read`, which this run does not have";
             return Err(Raise::error(RunCode::Denied, message)
@@ -73,7 +73,7 @@ impl Skills {
                 if skills.len() == MOST_SKILLS {
                     return Err(Raise::error(RunCode::Value, format!("more than {MOST_SKILLS} skills")));
                 }
-                let skill = Skill::read(cx, &place)?;
+                let skill = LoopSkill::read(cx, &place)?;
                 if skills.iter().any(|known| known.name == skill.name) {
                     return Err(failed(&place, &format!("another skill has the name `{}`", skill.name)));
                 }
@@ -149,7 +149,7 @@ fn places(folder: &Path, written: &Path) -> Result<Vec<PathBuf>, Box<Raise>> {
     Ok(found)
 }
 
-impl Skill {
+impl LoopSkill {
     fn read(cx: &Cx<'_>, folder: &Path) -> Result<Self, Box<Raise>> {
         let root = Root::open(folder).map_err(|why| failed(folder, &why))?;
         let text = text_of(&root, FILE).map_err(|why| failed(folder, &why))?;
@@ -192,7 +192,7 @@ fn text_of(root: &Root, path: &str) -> Result<String, String> {
 /// The tool that reads skills.
 struct SkillTool {
     spec: ToolSpec,
-    skills: Vec<Skill>,
+    skills: Vec<LoopSkill>,
 }
 
 impl SkillTool {

@@ -31,13 +31,13 @@ const SHOWN: usize = 300;
 /// The tools that are deferred.
 #[derive(Clone)]
 pub(crate) enum Deferral {
-    /// Those that say so.
+    /// Tools that say so.
     Annotated,
     /// None.
     Off,
     /// All.
     All,
-    /// Those whose names match, and those that say so.
+    /// Tools whose names match, and tools that say so.
     Named(Vec<GlobMatcher>),
 }
 
