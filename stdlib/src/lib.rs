@@ -64,6 +64,7 @@ mod reminder_files;
 mod results;
 mod rhai_front_end;
 mod schema;
+mod skills;
 mod system;
 mod table;
 mod testing;
@@ -71,6 +72,7 @@ mod testing;
 #[allow(dead_code, reason = "the other tests use more of it")]
 #[path = "../../tests/support/tokio_wait.rs"]
 mod tokio_wait;
+mod tool_search;
 mod values;
 mod variant;
 pub mod word_search;

@@ -10,14 +10,16 @@ use crate::here;
 use crate::mcp::{ServerTools, server_of};
 use crate::options::{BudgetOptions, OptionReader, SharedLoopOptions, compaction, daemon, label_of, reminder_options};
 use crate::progress::watch;
+use crate::skills::Skills;
 use crate::table::{announce, tools_from};
+use crate::tool_search::{Deferral, SearchedTools};
 use crate::values::failed_loop::FailureSubject;
 use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, ToolMode};
+use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, ToolMode, ToolSource};
 use runtime::capabilities::Capabilities;
 use runtime::data::Data;
 use runtime::hooks::Hook;
@@ -48,7 +50,13 @@ pub(crate) fn prepare(
     let arg = reader.arg();
     // The session keeps a copy of these texts, each prompt holds one, and so does the event log.
     cx.check_copy((task.len() + system.map_or(0, str::len)).saturating_mul(3))?;
-    let request = options.model.request(system);
+    let skills = Skills::read(cx, world, &options.skills).map_err(|raise| raise.about(arg, "invalid `skills`"))?;
+    let mut request = options.model.request(system);
+    if let Some(list) = skills.list() {
+        let system = Arc::make_mut(&mut request.system);
+        let appendix = system.appendix.as_deref().map_or(list.clone(), |appendix| format!("{appendix}\n\n{list}"));
+        system.appendix = Some(appendix.into());
+    }
     let mut loop_options = loop_options(world, reader, options, task, request, &here::scope(cx, world))?;
     loop_options.compaction = compaction::auto(cx, options, arg)?;
     daemon::read(cx, options, arg, &mut loop_options)?;
@@ -63,7 +71,7 @@ pub(crate) fn prepare(
         let (approver, clock) = (hosting.approver.clone()?, world.clock.clone());
         Some(Rc::new(OutsideApprover { approver, clock }) as Rc<dyn Approver>)
     });
-    let parts = parts(cx, world, options, arg, &loop_options)?;
+    let parts = parts(cx, world, options, arg, &loop_options, skills)?;
     Ok(Prepared { parts, options: loop_options })
 }
 
@@ -73,10 +81,12 @@ fn parts(
     options: &SharedLoopOptions,
     arg: usize,
     loop_options: &LoopOptions,
+    skills: Skills,
 ) -> Result<LoopParts, Box<Raise>> {
     let mut tools = Vec::new();
     let at_fault = |raise: Box<Raise>| raise.about(arg, "invalid `tools`");
     tools_from(cx, options.model.tools.as_ref().unwrap_or(&Value::Nil), &mut tools).map_err(at_fault)?;
+    tools.extend(skills.tool());
     let post_turn = options.post_turn_callback.clone();
     let post_turn = post_turn
         .map(|function| Rc::new(ScriptHook { function, name: "post_turn_callback".to_owned() }) as Rc<dyn Hook>);
@@ -92,10 +102,11 @@ fn parts(
     let tools = offered(world, tools);
     let servers = options.mcp_servers.iter().map(|server| server_of(cx, world, server, arg));
     let servers = servers.collect::<Result<Vec<_>, _>>()?;
-    let source = (!servers.is_empty()).then(|| {
-        let source = ServerTools::new(world, tools.clone(), servers, arg);
-        SourcedTools { source: Rc::new(source), loaded: None }
-    });
+    let source = (!servers.is_empty())
+        .then(|| Rc::new(ServerTools::new(world, tools.clone(), servers, arg)) as Rc<dyn ToolSource>);
+    let deferral = options.tool_search.clone().unwrap_or(Deferral::Annotated);
+    let source = SearchedTools::new(&tools, source.clone(), deferral).or(source);
+    let source = source.map(|source| SourcedTools { source, loaded: None });
     let model = match &world.hosting {
         Some(hosting) => roomy_model(model, hosting),
         None => model,

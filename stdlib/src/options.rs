@@ -188,6 +188,25 @@ pub(crate) static OPTIONS: &[&OptionTable] = &[
     ExpectedRequest::TABLE,
 ];
 
+/// Names of options that people know from vendors and other libraries, each with an option that does the same.
+pub(crate) static ELSEWHERE: &[(&str, &str)] = &[
+    ("response_format", "output_schema"),
+    ("response_schema", "output_schema"),
+    ("json_schema", "output_schema"),
+    ("output_validation", "schema_retries"),
+    ("output_validation", "output_schema"),
+    ("max_turns", "max_iterations"),
+    ("max_steps", "max_iterations"),
+    ("stop_sequences", "stop"),
+    ("mcp", "mcp_servers"),
+    ("params", "query"),
+    ("data", "form"),
+    ("files", "multipart"),
+    ("body", "json"),
+    ("max_retries", "retries"),
+    ("max_retries", "llm_retries"),
+];
+
 /// Options that this crate reads from a dict.
 pub(crate) trait OptionSet: Sized {
     /// The table of the rows.
@@ -234,7 +253,10 @@ impl<'a> OptionReader<'a> {
             within => format!("unknown key `{key}` of `{within}`"),
         };
         let mut raise = Raise::error(CheckCode::Key, message);
-        if let Some(near) = nearest(key, table.keys()) {
+        let elsewhere = ELSEWHERE.iter().find(|(known, ours)| *known == key.as_str() && table.has(ours));
+        if let Some((_, ours)) = elsewhere {
+            raise = raise.help(format!("use `{ours}`"));
+        } else if let Some(near) = nearest(key, table.keys()) {
             raise = raise.help(format!("did you mean `{near}`?"));
         }
         Err(raise.about(self.arg, format!("has `{}`", path(&self.within, key))))

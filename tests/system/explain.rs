@@ -138,6 +138,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-NET-002", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-NET-003", "needs a server that is slow; in `system`"),
     ("HARN-NET-004", "needs a server that says too much; in `system`"),
+    ("HARN-NET-005", "a page asks no servers; in `tests/lang/system`"),
     ("HARN-PAR-015", "the script would fill a page; in `lang/tests/parse`"),
     ("HARN-PCK-002", "needs a pack; in `rhai_packs`"),
     ("HARN-PCK-003", "needs a pack; in `rhai_packs`"),
@@ -168,6 +169,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-TST-007", "needs `harn test`; in `test_command`"),
     ("HARN-TST-008", "needs `harn test`; in `test_command`"),
     ("HARN-TST-009", "needs `harn eval`; in `eval`"),
+    ("HARN-TST-010", "needs a right; in `tests/lang/system`"),
     ("HARN-TYP-030", "the script would fill a book; in `check_bounds`"),
 ];
 

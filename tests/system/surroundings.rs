@@ -93,6 +93,14 @@ fn answer(mut stream: TcpStream, busy: &AtomicUsize) {
         // The third request succeeds; `retry-after` makes the waits short.
         "/busy" if busy.fetch_add(1, Ordering::SeqCst) < 2 => say("503 Service Unavailable", "retry-after: 0\r\n", b""),
         "/busy" => say("200 OK", "", b"{\"n\": 1}"),
+        "/login" => say("302 Found", "location: /cookies\r\nset-cookie: id=7; Path=/\r\nset-cookie: a=b\r\n", b""),
+        "/cookies" => {
+            let cookies: Vec<&str> = headers.lines().filter(|line| line.starts_with("cookie")).collect();
+            say("200 OK", "", cookies.join(" | ").as_bytes())
+        }
+        "/pages" => say("200 OK", "link: </pages?n=2>; rel=\"next\"\r\n", b"[1, 2]"),
+        "/pages?n=2" => say("200 OK", "", b"[3]"),
+        "/lines" => say("200 OK", "", b"one\r\ntwo\nthree"),
         "/twice" => say("200 OK", "x-many: a\r\nx-many: b\r\n", b""),
         "/bytes" => say("200 OK", "", b"\xff\x00"),
         "/moved" => say("302 Found", "location: /echo\r\n", b""),
@@ -158,8 +166,43 @@ fn methods_queries_forms_and_attempts() {
                 POST /echo HTTP/1.1 | content-type: application/x-www-form-urlencoded | no x-mine | q=a%26b\n\
                 true test true\n503\n{n: 1}\n\
                 invalid JSON: expected ident at line 1 column 2\nunknown HTTP method `BREW`\n\
-                a request has one body: pass the argument, `form` or `json`\n";
+                a request has one body: pass the argument, `form`, `json` or `multipart`\n";
     assert_eq!(printed("http-methods", &script, b""), want);
+}
+
+#[test]
+fn cookies_forms_pages_and_bodies_that_are_read_as_they_come() {
+    let base = server();
+    let script = format!(
+        "let jar = cookie_jar()\nprintln(http_get(\"{base}/login\", {{cookies: jar}}).body)\n\
+         println(jar.map({{ cookie -> cookie.name }}))\n\
+         println(http_get(\"{base}/cookies\", {{cookies: jar, headers: {{Cookie: \"own=1\"}}}}).body)\n\
+         println(http_get(\"{base}/cookies\").body == \"\")\n\
+         println(http_get(\"{base}/login\", {{cookies: {{mine: 1}}}}).body)\n\
+         let form = http_post(\"{base}/echo\", nil, {{multipart: {{a: \"1\", f: {{content: \"x\", filename: \"f.txt\"}}}}}})\n\
+         println(form.body.split(\"harn-\").count, form.body.contains(\"name=\\\"f\\\"; filename=\\\"f.txt\\\"\"))\n\
+         println(http_paginate(\"{base}/pages\").to_list())\n\
+         let lines = http_get(\"{base}/lines\", {{stream: \"lines\"}})\nprintln(lines.status, lines.body.to_list())\n\
+         println(http_get(\"{base}/lines\", {{stream: \"bytes\"}}).body.map({{ piece -> len(piece) }}).sum())\n\
+         var length = 0\n\
+         for piece in http_get(\"{base}/large\", {{stream: \"bytes\"}}).body {{\n  length += len(piece)\n}}\nprintln(length)\n\
+         let broken = http_get(\"{base}/broken\", {{stream: \"lines\"}})\n\
+         println(unwrap_err(try {{ broken.body.to_list() }}).category)\n\
+         let late = try {{ http_get(\"{base}/slow\", {{stream: \"lines\", timeout_ms: 300}}) }}\n\
+         println(unwrap_err(late).category)\n"
+    );
+    let want = "cookie: id=7; a=b\n[id, a]\ncookie: own=1; id=7; a=b\ntrue\ncookie: mine=1\n5 true\n[1, 2, 3]\n\
+                200 [one, two, three]\n14\n33554433\nconnection\ntimeout\n";
+    assert_eq!(printed("http-more", &script, b""), want);
+}
+
+#[test]
+fn a_proxy_of_the_environment_gets_the_requests() {
+    let proxy = server();
+    let path = scratch("system-proxy").join("script.harn");
+    fs::write(&path, "println(http_get(\"http://example.invalid/echo?a=1\").body)\n").unwrap();
+    let outcome = harn_with_input(&["run", path.to_str().unwrap()], b"", &[("http_proxy", proxy.as_str())]);
+    assert_eq!(outcome.out, "GET http://example.invalid/echo?a=1 HTTP/1.1 | no content-type | no x-mine | \n");
 }
 
 #[test]

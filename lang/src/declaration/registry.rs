@@ -33,6 +33,8 @@ pub struct Registry {
     builtins: &'static [&'static [&'static [Builtin]]],
     /// Named types of options.
     options: &'static [&'static [&'static OptionTable]],
+    /// Names of options that people know from elsewhere, each with one of these tables.
+    elsewhere: &'static [(&'static str, &'static str)],
     /// Named types of results.
     results: &'static [&'static OptionTable],
     /// Types of the payloads of events.
@@ -51,6 +53,7 @@ impl Registry {
         Self {
             builtins,
             options: &[],
+            elsewhere: &[],
             results: &[],
             payloads: &[],
             modules: &[],
@@ -76,6 +79,19 @@ impl Registry {
     #[must_use]
     pub const fn with_options(self, options: &'static [&'static [&'static OptionTable]]) -> Self {
         Self { options, ..self }
+    }
+
+    /// With names of options that people know from elsewhere, each with an option that does the same. The first that a builtin
+    /// has is suggested.
+    #[must_use]
+    pub const fn with_options_elsewhere(self, elsewhere: &'static [(&'static str, &'static str)]) -> Self {
+        Self { elsewhere, ..self }
+    }
+
+    /// Returns the option, of those that `has` accepts, that does what people call `name` elsewhere.
+    #[must_use]
+    pub fn option_elsewhere(&self, name: &str, has: impl Fn(&str) -> bool) -> Option<&'static str> {
+        self.elsewhere.iter().find(|(known, ours)| *known == name && has(ours)).map(|(_, ours)| *ours)
     }
 
     /// With the named types of what builtins pass to scripts: results, and the arguments of handlers.

@@ -76,7 +76,12 @@ impl RunningLoop<'_> {
             return Ok(());
         }
         // Boxed: most turns load nothing.
-        Box::pin(self.load_tools(sourced)).await
+        Box::pin(async {
+            self.load_tools(sourced).await?;
+            // The conversation may need more of them.
+            if self.revision.get() == Some(sourced.source.revision()) { Ok(()) } else { self.load_tools(sourced).await }
+        })
+        .await
     }
 
     async fn load_tools(&self, sourced: &SourcedTools) -> Outcome<()> {

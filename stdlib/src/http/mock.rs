@@ -31,7 +31,7 @@ pub(crate) struct HttpMock {
 
 /// Requests of a kind, and their answers.
 pub(crate) struct MockRoute {
-    /// As the script wrote it.
+    /// The request as it is written in the script.
     written: String,
     method: Option<Method>,
     url: String,
@@ -41,11 +41,11 @@ pub(crate) struct MockRoute {
 }
 
 enum MockAnswers {
-    /// The same each time.
+    /// One answer for all requests.
     Same(Value),
     /// One after the other; the number of those that were given.
     InTurn(Rc<Vec<Value>>, Cell<usize>),
-    /// What a function returns for the request.
+    /// The results of a function of the request.
     Made(ScriptFn),
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Pages {
     items: Option<Arc<str>>,
     /// The items of the page that have not been read.
     waiting: VecDeque<Value>,
+    /// The error after these items.
+    failed: Option<Box<Raise>>,
     /// The pages so far, and the most.
     count: u64,
     most: u64,
@@ -65,7 +67,18 @@ impl Pages {
             _ => first,
         });
         let (isolate, context) = (Rc::downgrade(cx.isolate), cx.context.clone());
-        Ok(Self { world, isolate, context, next, way, items, waiting: VecDeque::new(), count: 0, most: max_pages })
+        Ok(Self {
+            world,
+            isolate,
+            context,
+            next,
+            way,
+            items,
+            waiting: VecDeque::new(),
+            failed: None,
+            count: 0,
+            most: max_pages,
+        })
     }
 
     /// Asks for the next page and takes its items.
@@ -93,9 +106,9 @@ impl Pages {
         let page = parse_json(text)
             .map_err(|raise| page_error(url, format!("page {} is not JSON: {}", self.count, raise.message)))?;
         let items = self.items_of(url, &page)?;
-        let next = self.after(request, &reply, &page, items.is_empty())?;
+        let is_empty = items.is_empty();
         self.waiting.extend(items);
-        Ok(next)
+        self.after(request, &reply, &page, is_empty)
     }
 
     fn items_of(&self, url: &str, page: &Value) -> Result<Vec<Value>, Box<Raise>> {
@@ -164,12 +177,8 @@ impl Pages {
                         return Err(page_error(url, message));
                     }
                 };
-                let next = if cursor.starts_with("http://") || cursor.starts_with("https://") || cursor.starts_with('/')
-                {
-                    self.follow(request, &cursor)?
-                } else {
-                    with_value(request, name, &cursor)?
-                };
+                let next =
+                    if is_url(&cursor) { self.follow(request, &cursor)? } else { with_value(request, name, &cursor)? };
                 if next.question.url == *url {
                     return Err(page_error(url, format!("page {} leads to itself", self.count)));
                 }
@@ -196,10 +205,13 @@ impl Pages {
 
 impl ItemSource for Pages {
     fn ready(&mut self) -> Option<NextItem> {
-        match self.waiting.pop_front() {
-            Some(item) => Some(Ok(Some(item))),
-            None => self.next.is_none().then_some(Ok(None)),
+        if let Some(item) = self.waiting.pop_front() {
+            return Some(Ok(Some(item)));
         }
+        if let Some(raise) = self.failed.take() {
+            return Some(Err(raise));
+        }
+        self.next.is_none().then_some(Ok(None))
     }
 
     async fn next(&mut self) -> NextItem {
@@ -211,10 +223,7 @@ impl ItemSource for Pages {
             let Some(request) = self.next.clone() else { return Ok(None) };
             match self.read_page(&request).await {
                 Ok(next) => self.next = next,
-                Err(raise) => {
-                    self.next = None;
-                    return Err(raise);
-                }
+                Err(raise) => (self.next, self.failed) = (None, Some(raise)),
             }
         }
     }
@@ -237,6 +246,12 @@ fn with_value(request: &HttpRequest, name: &str, value: &str) -> Result<HttpRequ
     let others = url.query_pairs().filter(|(key, _)| key != name);
     changed.query_pairs_mut().clear().extend_pairs(others).append_pair(name, value);
     Ok(request.to(changed.into()))
+}
+
+/// Returns whether a cursor is a URL, perhaps a relative one. Other cursors may begin with `/`, too: they may be Base64.
+fn is_url(cursor: &str) -> bool {
+    let is_relative = cursor.starts_with(['/', '?']) && cursor.contains('?');
+    cursor.starts_with("http://") || cursor.starts_with("https://") || is_relative
 }
 
 /// Returns the target of a `link` header with the relation `next`, as RFC 8288 says.

@@ -14,9 +14,9 @@ const MOST_BODY: usize = 32 << 20;
 
 /// A body that is still to be read. Dropping it ends the connection.
 pub(crate) enum BodySource {
-    /// That of a server.
+    /// The body of a server.
     Network(Opened),
-    /// That of the mock, until it was read.
+    /// The body of the mock, until it was read.
     Mock(Option<Vec<u8>>),
 }
 

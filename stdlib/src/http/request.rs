@@ -63,7 +63,7 @@ impl HttpRequest {
     }
 
     /// Asks until there is an answer, or no attempt is left.
-    async fn attempts<T: Answered>(
+    async fn attempts<T: HttpAnswer>(
         &self,
         world: &Rc<World>,
         ask: impl AsyncFn() -> Result<Result<T, Failure>, Box<Raise>>,
@@ -95,12 +95,12 @@ impl HttpRequest {
 }
 
 /// An answer with its head.
-trait Answered {
+trait HttpAnswer {
     fn status(&self) -> u16;
     fn headers(&self) -> &[(String, String)];
 }
 
-impl Answered for Reply {
+impl HttpAnswer for Reply {
     fn status(&self) -> u16 {
         self.status
     }
@@ -110,7 +110,7 @@ impl Answered for Reply {
     }
 }
 
-impl Answered for HttpHead {
+impl HttpAnswer for HttpHead {
     fn status(&self) -> u16 {
         self.status
     }
@@ -121,7 +121,7 @@ impl Answered for HttpHead {
 }
 
 /// Returns the milliseconds to wait before another attempt, if one may have another result.
-fn wait_after(answer: &Result<impl Answered, Failure>, attempt: u32) -> Option<u64> {
+fn wait_after(answer: &Result<impl HttpAnswer, Failure>, attempt: u32) -> Option<u64> {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << attempt.min(16)).min(LONGEST_WAIT_MS);
     match answer {
         Ok(answer) if matches!(answer.status(), 429 | 502 | 503 | 504) => {

@@ -3,14 +3,19 @@
 use super::compaction::LoopCompaction;
 use super::{
     AnyData, Callback, CallbackOr, CompactionOptions, Count, Flag, FlagOr, Fullness, Items, ModelOptions, Ms,
-    OneOrMore, Raw, Text, Texts, Word,
+    OneOrMore, OptionKind, OptionPlace, Raw, Text, Texts, Word,
 };
+use crate::tool_search::Deferral;
+use lang::value::Value;
+use lang::vm::Raise;
 use runtime::transcript::compact::Strategy;
 
 options! {
     /// Options of every loop.
     SharedLoopOptions(model: ModelOptions) {
         mcp_servers: Items as "list<string | McpServer>" = [], "MCP servers whose tools the model can call: descriptions, or names that the run knows.";
+        skills: Texts = [], "Folders with skills, from the folder of the script: each has a `SKILL.md`, or folders with one. Their names and descriptions are in the system text.";
+        tool_search: ToolSearch, "Tools that the model gets after a search for them: `true` for all, or globs of names. Default: tools with the annotation `defer_loading`.";
         persona: Text, "The persona, for handlers of steps and personas. Default: the worker's name, else `\"agent\"`.";
         permissions: CallbackOr<PermissionOptions> as "LoopPermissions | fn(PermissionRequest) -> any", "Tools that need permission: a function, or `{ask, deny, decide}`. Default: every tool is allowed.";
         deadline: Ms, "Milliseconds from the start after which the loop is cancelled.";
@@ -92,5 +97,25 @@ options! {
     /// Options of `agent_lifecycle_tools`.
     LifecycleToolOptions {
         subagents: Raw, "The workers that the tools control: handles or ids. Default: all that work for the session.";
+    }
+}
+
+/// The tools that are searched for.
+pub(crate) struct ToolSearch;
+
+impl OptionKind for ToolSearch {
+    const TYPE: &'static str = "bool | list<string>";
+    type Out = Deferral;
+
+    fn read(at: &OptionPlace<'_, '_>, value: &Value) -> Result<Deferral, Box<Raise>> {
+        match value {
+            Value::Bool(true) => Ok(Deferral::All),
+            Value::Bool(false) => Ok(Deferral::Off),
+            Value::List(_) => {
+                let globs = Texts::read(at, value)?;
+                Deferral::named(&globs).map_err(|raise| at.about(raise))
+            }
+            _ => Err(at.wrong("a bool or a list of strings", value)),
+        }
     }
 }

@@ -43,6 +43,7 @@ lang::option_tables! {
         sequential: "bool" = false, "Run no other tool at the same time.";
         timeout_ms: "positive", "Timeout of one call, in milliseconds.";
         read_only: "bool" = false, "Whether the tool changes nothing.";
+        defer_loading: "bool" = false, "Whether a loop offers the tool only after a search of the model.";
         root: "string", "The folder that the tool works in.";
     }
 }

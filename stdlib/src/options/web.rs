@@ -15,7 +15,7 @@ options! {
         timeout_ms: Ms = 30000, "Timeout of the request, in milliseconds.";
         query: Raw as "dict", "Values that are added to the query of the URL.";
         retries: Count<u32> = 0, "Number of further attempts after a lost connection, a timeout, or a status of 429, 502, 503 or 504.";
-        cookies: CookieSource, "Cookies: a jar of `cookie_jar()`, which keeps those of the responses, or a dict for this request.";
+        cookies: CookieSource as "dict", "Cookies: a jar of `cookie_jar()`, which keeps those of the responses, or a dict for this request.";
     }
 
     /// Options of `http_get`, `http_post` and the other methods.
@@ -74,7 +74,7 @@ pub(crate) struct CookieSource;
 
 /// The cookies of a request.
 pub(crate) enum RequestCookies {
-    /// Those of a jar.
+    /// The cookies of a jar.
     Jar(Rc<RefCell<CookieJar>>),
     /// The text of their header.
     Header(String),

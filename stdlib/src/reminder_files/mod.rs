@@ -60,6 +60,12 @@ impl RunReminderFiles {
         }
     }
 
+    /// Returns the folder of the script.
+    pub(crate) fn script_folder(&self) -> PathBuf {
+        let folder = self.script.borrow().clone();
+        if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+    }
+
     /// Returns the files for a new loop. Nothing is read before it starts.
     pub(crate) fn of_loop(&self, pool: Option<Rc<dyn BlockingPool>>, by_script: bool) -> Rc<dyn ReminderFiles> {
         let mut watched = self.watched.borrow_mut();

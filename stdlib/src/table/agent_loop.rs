@@ -23,6 +23,12 @@ lang::builtins! { "" =>
     /// Lets a model work on a task with tools until it is done: `{status, stop_reason, text, llm, tools, transcript,
     /// session_id, diagnostics, …}`. `agent_loop(…)?` raises what it failed with. Canonical reminder providers watch, unless `reminders`
     /// says otherwise. With `transcript` the loop has a new session with the messages and pending reminders of that transcript.
+    ///
+    /// ```harn
+    /// llm_mock("Paris.")
+    /// let result = agent_loop("What is the capital of France?", "Answer in one word.", {provider: "mock"})
+    /// [result.status, result.text] // => ["done", "Paris."]
+    /// ```
     waits "agent_loop(task: any, system: string? = nil, options: AgentLoopOptions = nil) -> AgentLoopResult" [caps = &[Capability::Llm.right()], lint = lint::agent_loop, typed_by = &[TypedBy::key("output_schema", "data")]] agent_loop;
 }
 

@@ -25,19 +25,51 @@ use std::sync::Arc;
 lang::builtins! { "" =>
     /// Runs `body`, which must raise an error, and returns the error. `expected` is a part of its message, its code, or a
     /// dict of entries that it must have.
+    ///
+    /// ```harn
+    /// assert_throws({ -> throw "no such page" }, "no such") // => "no such page"
+    /// assert_throws({ -> 1 }) // => error: expected an error, and the function returned 1
+    /// ```
     waits "assert_throws(body: fn() -> any, expected: string | dict | nil = nil) -> any" assert_throws;
     /// Raises unless the value is the same as in its snapshot, a file beside the test. Works in `harn test`.
     plain "assert_snapshot(value: any, name: string? = nil) -> nil" assert_snapshot;
     /// Raises unless prompts of the session carried a reminder that fits: exactly `turns` of them, if that is given, else
     /// at least one. The session is an id or the result of a loop.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject_reminder("s", {body: "Be brief.", dedupe_key: "style", ttl_turns: 2})
+    /// llm_mock("done")
+    /// agent_loop("Go.", nil, {provider: "mock", session_id: "s"}).status // => "done"
+    /// assert_reminded("s", {key: "style", turns: 1}) // => nil
+    /// ```
     waits "assert_reminded(session: any, reminder: ExpectedReminder) -> nil" assert_reminded;
     /// Raises unless the model called the tool: `times` times, if that is given, and with these entries among its arguments.
     /// The session is an id, a transcript or the result of a loop.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// llm_mock(llm_tool_call("look", {at: "a.txt"}))
+    /// llm_mock("done")
+    /// let result = agent_loop("Go.", nil, {provider: "mock", tools: tools})
+    /// assert_tool_called(result, "look", {times: 1}) // => nil
+    /// ```
     plain "assert_tool_called(session: any, name: string, call: ExpectedCall? = nil) -> nil" assert_tool_called;
     /// Raises unless the event log has a record of that kind with these entries in its payload.
+    ///
+    /// ```harn
+    /// event_log.emit("orders", "paid", {id: 7}) // => 1
+    /// assert_event("paid", {id: 7}) // => nil
+    /// ```
     waits "assert_event(kind: string, payload: dict? = nil) -> nil" assert_event;
     /// Raises unless a request to the mock model contains the text: in its system text or a message. `call` is the number of
     /// the request, from 0; a negative one counts from the last.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// agent_loop("Write a poem.", nil, {provider: "mock"}).status // => "done"
+    /// assert_prompt_contains("poem") // => nil
+    /// ```
     plain "assert_prompt_contains(text: string, request: ExpectedRequest? = nil) -> nil" assert_prompt_contains;
 }
 

@@ -8,6 +8,14 @@ use runtime::receipt::ToolCallReceipt;
 
 lang::builtins! { "" =>
     /// Runs `body` and collects a receipt of each tool call inside it, those of nested loops included: `{value, receipts}`.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// llm_mock(llm_tool_call("look", {}))
+    /// llm_mock("done")
+    /// let audited = with_audit_log({ -> agent_loop("Go.", nil, {provider: "mock", tools: tools}).text })
+    /// [audited.value, audited.receipts.count] // => ["done", 1]
+    /// ```
     waits "with_audit_log(body: fn() -> R) -> {value: R, receipts: list<ToolCallReceipt>, ...}" with_audit_log;
 }
 

@@ -22,12 +22,35 @@ lang::builtins! { "" =>
     /// Injects an item as a host would: the parameters of `session/remind`, or with `content` those
     /// of `session/inject`. Returns once the log holds it. A queued reminder with the same
     /// `dedupe_key` is replaced, whatever its mode.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_push_bridge_injection("s", {content: "Stop.", mode: "finish_step"})
+    /// agent_session_pending_injections("s").pendingCount // => 1
+    /// ```
     waits "agent_session_push_bridge_injection(id: any, params: BridgeInjection) -> InjectionAccepted" [lint = lint::bridge_injection] push;
     /// Returns the items in a session's queue, oldest first: `{pendingCount, injections}`.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_pending_injections("s").pendingCount // => 0
+    /// ```
     plain "agent_session_pending_injections(id: any) -> InjectionsPending" pending;
     /// Takes a queued item back: `{status: "revoked" | "already_revoked" | "replaced"}`.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// let pushed = agent_session_push_bridge_injection("s", {body: "Be brief.", mode: "finish_step"})
+    /// agent_session_revoke_reminder("s", pushed.reminderId).status // => "revoked"
+    /// ```
     waits "agent_session_revoke_reminder(id: any, reminder_id: string) -> ReminderRevoked" revoke;
     /// Delivers what is due at a seam, as a loop that passes it would: `{delivered, injections}`.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_push_bridge_injection("s", {content: "Stop.", mode: "finish_step"})
+    /// agent_session_drain_bridge_injections("s", "iteration_end").delivered // => 1
+    /// ```
     plain "agent_session_drain_bridge_injections(id: any, seam: string) -> InjectionsDelivered" drain;
 }
 

@@ -23,9 +23,23 @@ use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Replaces older messages by a summary; reminders expire, collapse and are preserved as they say.
+    ///
+    /// ```harn
+    /// let messages = range(1, 21).map({ n -> {role: "user", content: "message ${n}"} })
+    /// transcript_messages(transcript_compact(transcript_from_messages(messages), {keep_last: 2})).count // => 3
+    /// ```
     waits "transcript_compact(transcript: any, options: CompactOptions = nil) -> transcript" transcript_compact;
     /// Compacts a session like `transcript_compact`; returns the payload of `post_compact`, nil if
     /// nothing happened.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// for n in range(1, 21) {
+    ///   agent_session_inject("s", {role: "user", content: "message ${n}"})
+    /// }
+    /// agent_session_compact("s", {keep_last: 2}) == nil // => false
+    /// agent_session_length("s") // => 3
+    /// ```
     waits "agent_session_compact(id: any, options: CompactOptions = nil) -> Compaction | nil" agent_session_compact;
 }
 

@@ -21,8 +21,16 @@ lang::builtins! { "" =>
     /// ```
     plain "env_or(name: string, fallback: T) -> string | T" [caps = &[Capability::Env.right()]] env_or;
     /// Returns the arguments after `--`.
+    ///
+    /// ```harn
+    /// args() // => []
+    /// ```
     plain "args() -> list<string>" argv;
     /// Returns the arguments; as `args`.
+    ///
+    /// ```harn
+    /// argv() // => []
+    /// ```
     plain "argv() -> list<string>" argv;
 }
 

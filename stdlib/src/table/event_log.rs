@@ -16,12 +16,33 @@ use std::sync::Arc;
 
 lang::builtins! { "event_log" =>
     /// Appends a record; its number within the topic, from 1. Where the log is a file, it has been written by then.
+    ///
+    /// ```harn
+    /// event_log.emit("orders", "paid", {id: 7}) // => 1
+    /// event_log.emit("orders", "sent", {id: 7}) // => 2
+    /// ```
     waits "emit(topic: string, kind: string, payload: any = nil, headers: dict? = nil) -> int" emit;
     /// The number of the last record of a topic, else nil.
+    ///
+    /// ```harn
+    /// event_log.emit("orders", "paid") // => 1
+    /// [event_log.latest("orders"), event_log.latest("none")] // => [1, nil]
+    /// ```
     waits "latest(topic: string) -> int | nil" latest;
     /// The records of a topic that are there now.
+    ///
+    /// ```harn
+    /// event_log.emit("orders", "paid", {id: 7}) // => 1
+    /// event_log.read("orders").map({ record -> record.payload.id }) // => [7]
+    /// ```
     waits "read(filter: string | LogFilter) -> list<LogRecord>" read;
     /// A stream of records: history first, then what comes.
+    ///
+    /// ```harn
+    /// let records = event_log.subscribe("orders")
+    /// event_log.emit("orders", "paid", {id: 7}) // => 1
+    /// records.next().value.kind // => "paid"
+    /// ```
     waits "subscribe(filter: string | LogFilter) -> stream" subscribe;
 }
 

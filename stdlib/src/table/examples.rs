@@ -43,6 +43,36 @@ fn every_example_has_the_value_that_it_shows() {
     assert!(ran > 20, "only {ran} rows have an example");
 }
 
+/// Builtins of this crate without an example, by the namespace or the beginning of the name, and why.
+const WITHOUT: &[(&str, &str)] = &[
+    ("a2a.", "they ask another agent"),
+    ("channel.", "they ask a daemon"),
+    ("channel_connection.", "they ask a daemon"),
+    ("mcp.", "they ask a server"),
+    ("hub.connect", "it asks a hub"),
+    ("task.", "they need a client"),
+    ("assert_snapshot", "it needs a test"),
+    ("hub.", "ids and times differ from run to run"),
+    ("hub_task.", "ids and times differ from run to run"),
+    ("send_input", "the worker must be waiting"),
+    ("suspend_agent", "the worker must be running"),
+    ("resume_agent", "the worker must be suspended"),
+];
+
+#[test]
+fn builtins_of_this_crate_have_an_example_or_a_reason() {
+    let mut missing = Vec::new();
+    let mut unused: Vec<&str> = WITHOUT.iter().map(|(name, _)| *name).collect();
+    for row in super::OWN.iter().flat_map(|table| table.iter()).filter(|row| row.example().is_none()) {
+        let name = row.full_name();
+        match WITHOUT.iter().find(|(known, _)| name == *known || (known.ends_with('.') && name.starts_with(known))) {
+            Some((known, _)) => unused.retain(|name| name != known),
+            None => missing.push(name),
+        }
+    }
+    assert!(missing.is_empty() && unused.is_empty(), "without an example: {missing:?}; needless: {unused:?}");
+}
+
 const MARK: &str = "// => ";
 
 fn run(row: &Builtin, lines: &[&str], folder: &Path) -> Result<(), String> {

@@ -38,7 +38,7 @@ const KEPT_LINES: usize = 10;
 const PIECE: usize = 16 << 10;
 
 /// A program and what it writes.
-struct RunningProgram {
+struct StreamedProgram {
     name: String,
     group: ProcessGroup,
     stdout: OutputChannel<ChildStdout>,
@@ -99,10 +99,10 @@ fn event(channel: &str, text: String, code: Value) -> Value {
 /// A program that is read.
 struct ProgramOutput {
     /// Absent after the end.
-    program: Option<RunningProgram>,
+    program: Option<StreamedProgram>,
 }
 
-impl RunningProgram {
+impl StreamedProgram {
     fn line(&mut self) -> Result<Option<Value>, Box<Raise>> {
         if let Some(text) = self.stdout.line()? {
             return Ok(Some(event("stdout", text, Value::Nil)));
@@ -206,7 +206,7 @@ fn exec_stream(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> 
                 let _ = stdin.write_all(&input).await;
             })
         });
-        let program = RunningProgram {
+        let program = StreamedProgram {
             stdout: OutputChannel::new(stdout, &name, "standard output"),
             stderr: OutputChannel::new(stderr, &name, "standard error"),
             name,

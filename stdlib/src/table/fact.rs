@@ -28,11 +28,28 @@ const BOTH: &[Right] = &[Capability::FsRead.right(), Capability::FsWrite.right()
 lang::builtins! { "" =>
     /// Stores a fact and returns its record: `{_type: "memory_record", id, key, tags, value}`. It
     /// is on disk when the call returns.
+    ///
+    /// ```harn
+    /// let options = {root: "facts"}
+    /// store_fact({kind: "claim", claim: "The build needs cargo.", confidence: 0.9}, options).value.kind // => "claim"
+    /// ```
     waits "store_fact(fact: Fact, options: FactOptions = nil) -> FactRecord" [caps = WRITE, lint = lint::store_fact] store_fact;
     /// The records that a query means, each with its `score`: those with its words first, then the others, the newest first.
     /// `kind` is one kind or a list; `options` may also hold `limit`.
+    ///
+    /// ```harn
+    /// let options = {root: "facts"}
+    /// store_fact({kind: "claim", claim: "The build needs cargo.", confidence: 0.9}, options)._type // => "memory_record"
+    /// recall_facts("cargo build", nil, nil, options).map({ fact -> fact.value.claim }) // => ["The build needs cargo."]
+    /// ```
     waits "recall_facts(query: string, kind: any = nil, min_confidence: float? = nil, options: RecallOptions = nil) -> list<FactRecord>" [caps = READ, lint = lint::recall_facts] recall_facts;
     /// Invalidates facts, by id, key, record, `{id?, key?, tag?, kind?}` or a list of those: `{forgotten}`, how many there were.
+    ///
+    /// ```harn
+    /// let options = {root: "facts"}
+    /// let fact = store_fact({kind: "claim", claim: "The build needs cargo.", confidence: 0.9}, options)
+    /// invalidate_facts({id: fact.id}, options) // => {forgotten: 1}
+    /// ```
     waits "invalidate_facts(selector: any, options: FactOptions = nil) -> {forgotten: int}" [caps = BOTH, lint = lint::invalidate_facts] invalidate_facts;
 }
 
@@ -59,7 +76,8 @@ fn store_fact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let draft = Draft::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
-    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let root = options.root.as_deref().map(|root| world.path_text(root));
+    let place = world.services.facts.place(root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let id = world.random.ids.next_text(world.clock.now_ms());
     let fact = Fact::new(id, draft, now(&options, &world));
     let appending = world.services.facts.storing(&place, &fact).map_err(|error| about(&error, 0))?;
@@ -85,7 +103,8 @@ fn recall_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>>
     };
     let options = options(args, 3, true)?;
     let in_store = |error: FactError| about(&error, 3);
-    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let root = options.root.as_deref().map(|root| world.path_text(root));
+    let place = world.services.facts.place(root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let text = args::str(args, 0)?.to_string();
     let query = Query { text, kinds, min_confidence, limit: options.limit, now_ms: now(&options, &world) };
     let found = move |world: &World, contents: &StoreContents| {
@@ -112,7 +131,8 @@ fn invalidate_facts(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Rai
     let selector = Selector::from_data(&data(args, 0)?).map_err(|error| about(&error, 0))?;
     let options = options(args, 1, false)?;
     let in_store = |error: FactError| about(&error, 1);
-    let place = world.services.facts.place(options.root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
+    let root = options.root.as_deref().map(|root| world.path_text(root));
+    let place = world.services.facts.place(root.as_deref(), options.namespace.as_deref()).map_err(in_store)?;
     let now_ms = now(&options, &world);
     let answer = |world: &World, forgotten: usize, torn: Option<Oddity>| {
         show(world, torn.as_ref());

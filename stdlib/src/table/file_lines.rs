@@ -33,7 +33,7 @@ lang::builtins! { "" =>
 const PIECE: usize = 64 << 10;
 
 /// The lines of an open file.
-struct FileLines {
+struct OpenFileLines {
     file: Arc<File>,
     path: Str,
     /// The path, for errors.
@@ -54,7 +54,7 @@ fn read_piece(file: &File, piece: &mut [u8], offset: u64) -> io::Result<usize> {
     }
 }
 
-impl FileLines {
+impl OpenFileLines {
     /// Reads on. A wait that is given up reads the same bytes again.
     async fn read_on(&mut self) -> Result<(), Box<Raise>> {
         let (offset, mut piece) = (self.offset, vec![0; PIECE]);
@@ -78,7 +78,7 @@ impl FileLines {
     }
 }
 
-impl ItemSource for FileLines {
+impl ItemSource for OpenFileLines {
     fn ready(&mut self) -> Option<NextItem> {
         match self.lines.next(&self.name) {
             Ok(None) => self.lines.is_over().then_some(Ok(None)),
@@ -103,7 +103,7 @@ fn read_lines(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = world_that_waits(cx);
     let stream = |file: File, path: Str, world: Option<Rc<World>>| {
         let (file, name, lines) = (Arc::new(file), format!("`{path}`"), LineBuffer::default());
-        ItemStream::value(FileLines { file, path, name, offset: 0, lines, world })
+        ItemStream::value(OpenFileLines { file, path, name, offset: 0, lines, world })
     };
     let Some(world) = world else {
         let opened = files::open(&place).map_err(|error| failed("read", &path, &error));

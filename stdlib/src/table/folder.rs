@@ -142,6 +142,9 @@ lang::builtins! { "" =>
     waits "write_atomic(path: string, data: string | bytes) -> nil" [caps = WRITE] write_atomic;
 }
 
+/// Temporary folders of one name in a process.
+const MOST_TEMPORARY: usize = 10_000;
+
 /// Entries that a walk through folders returns at most, and folders inside of one another.
 const MOST_ENTRIES: usize = 200_000;
 const DEEPEST: usize = 100;
@@ -362,14 +365,25 @@ fn make_temp_dir(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>
     if prefix.len() > 100 || prefix.contains('/') {
         return Err(Raise::error(RunCode::Value, "expected a prefix of at most 100 bytes without `/`").about(0, ""));
     }
-    // A run with a seed makes the same names again, so the process is a part of them.
+    // A run with a seed makes the same names again, so the process is a part of them; another run of the process may have one.
     let random = cx.isolate.host().random();
-    let place = std::env::temp_dir().join(format!("{}{:x}-{random:016x}", prefix.as_str(), std::process::id()));
+    let name = format!("{}{:x}-{random:016x}", prefix.as_str(), std::process::id());
     let work = move || {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&place)?;
+        let mut place = std::env::temp_dir().join(&name);
+        for number in 1.. {
+            match builder.create(&place) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_TEMPORARY => {
+                    place.set_file_name(format!("{name}-{number}"));
+                }
+                made => {
+                    made?;
+                    break;
+                }
+            }
+        }
         Ok(place.to_string_lossy().into_owned())
     };
     operate(cx, args, ("make", true), work, Value::from)

@@ -21,6 +21,11 @@ lang::builtins! { "" =>
     /// Makes the envelope by which a persona hands a task to another, or to a person: the given
     /// dict with `id`, `session_id` and `reminder_propagation`, the reminders that the recipient
     /// inherits.
+    ///
+    /// ```harn
+    /// let given = handoff({source_persona: "planner", target_persona_or_human: "coder", task: "Fix it.", reason: "It is ready."})
+    /// given.task // => "Fix it."
+    /// ```
     waits "handoff(handoff: Handoff) -> HandoffEnvelope" [lint = lint::handoff] hand_off;
 }
 

@@ -20,18 +20,63 @@ use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// Registers handlers around tool calls. `pre` may refuse or change a call, `post` its result; both may remind.
+    ///
+    /// ```harn
+    /// register_tool_hook({pattern: "look", pre: { call -> {deny: "not now"} }})
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// llm_mock(llm_tool_call("look", {}))
+    /// llm_mock("done")
+    /// let result = agent_loop("Go.", nil, {provider: "mock", tools: tools})
+    /// [result.tools.successful, result.tools.rejected] // => [[], ["look"]]
+    /// ```
     plain "register_tool_hook(hook: ToolHook) -> nil" [lint = lint::tool_hook] register_tool_hook;
     /// Registers a handler of a session event, optionally of those that fit a pattern.
+    ///
+    /// ```harn
+    /// register_session_hook("session_end", { event -> println("ended: ${event.final_status}") })
+    /// llm_mock("done")
+    /// let result = agent_loop("Go.", nil, {provider: "mock"}) // => ended: done
+    /// ```
     plain "register_session_hook(event: string, pattern: nil | string | fn(E) -> any, handler: fn(E) -> any = nil) -> nil" [lint = lint::session_hook] register_session_hook;
     /// Registers a handler of the loop's seams: a name, a list of names, nil or `"*"` for all.
+    ///
+    /// ```harn
+    /// let count = atomic(0)
+    /// register_checkpoint_hook("iteration_start", { checkpoint -> atomic_add(count, 1) })
+    /// llm_mock("done")
+    /// agent_loop("Go.", nil, {provider: "mock"}).status // => "done"
+    /// atomic_get(count) // => 1
+    /// ```
     plain "register_checkpoint_hook(kinds: any, handler: fn(LoopCheckpoint) -> any) -> nil" [lint = lint::checkpoint_hook] register_checkpoint_hook;
     /// Registers an observer of a worker event; it cannot remind.
+    ///
+    /// ```harn
+    /// register_worker_hook("worker_completed", { event -> println("completed") })
+    /// llm_mock("done")
+    /// let worker = wait_agent(spawn_agent({task: "Go.", provider: "mock"})) // => completed
+    /// ```
     plain "register_worker_hook(event: string, handler: fn(E) -> any) -> nil" [lint = lint::worker_hook] register_worker_hook;
     /// Forgets all tool hooks.
+    ///
+    /// ```harn
+    /// register_tool_hook({pre: { call -> {deny: "not now"} }})
+    /// clear_tool_hooks() // => nil
+    /// ```
     plain "clear_tool_hooks() -> nil" clear_tool_hooks;
     /// Forgets all handlers of session events, seams and worker events.
+    ///
+    /// ```harn
+    /// register_session_hook("session_end", { event -> nil })
+    /// clear_session_hooks() // => nil
+    /// ```
     plain "clear_session_hooks() -> nil" clear_session_hooks;
     /// Tells the handlers of `file_edited` that a file changed.
+    ///
+    /// ```harn
+    /// agent_session_open("s") // => "s"
+    /// register_session_hook("file_edited", { event -> println("edited: ${event.path}") })
+    /// notify_file_edited("a.txt") // => edited: a.txt
+    /// ```
     waits "notify_file_edited(path: string, metadata: any = nil) -> nil" notify_file_edited;
 }
 

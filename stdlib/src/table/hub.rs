@@ -21,6 +21,10 @@ lang::builtins! { "hub" =>
     waits "connect(url: string, options: HubConnectOptions = nil) -> Hub" [caps = &[Capability::Net.right()]] connect;
     /// A connection to the hub of this run, which is kept in memory and ends with the run. Each call returns another connection to
     /// the same hub.
+    ///
+    /// ```harn
+    /// hub.local({agent: "me"}).agent // => "me"
+    /// ```
     waits "local(options: HubConnectOptions = nil) -> Hub" local;
 }
 

@@ -13,8 +13,16 @@ use tokio::sync::oneshot;
 
 lang::builtins! { "" =>
     /// The next line of standard input without its line break; nil at its end.
+    ///
+    /// ```harn
+    /// read_line() // => nil
+    /// ```
     waits "read_line() -> string | nil" read_line;
     /// All of standard input that has not been read yet.
+    ///
+    /// ```harn
+    /// read_stdin() // => ""
+    /// ```
     waits "read_stdin() -> string" read_stdin;
 }
 

@@ -37,10 +37,20 @@ lang::builtins! { "" =>
     /// pending reminders of the session or transcript; evaluates no provider, charges nothing, and writes nothing into the session.
     /// Without `session_id` the call has a session of its own; `"current"` names the one at hand. With `transcript` the result has
     /// `transcript`: the given one with the prompt and the answer.
+    ///
+    /// ```harn
+    /// llm_mock("Paris.")
+    /// llm_call("What is the capital of France?", nil, {provider: "mock"}).text // => "Paris."
+    /// ```
     waits "llm_call(prompt: string, system: string? = nil, options: LlmOptions = nil) -> LlmResult" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = &[TypedBy::key("output_schema", "data"), TypedBy::whole("returns")]] llm_call;
     /// Asks like `llm_call`, and yields the text as it arrives: `for piece in llm_stream(…)`. The
     /// request is sent with the first read, and cancelled when the stream is dropped. A failure is
     /// raised by the next read.
+    ///
+    /// ```harn
+    /// llm_mock("Paris.")
+    /// llm_stream("What is the capital of France?", nil, {provider: "mock"}).to_list().join("") // => "Paris."
+    /// ```
     plain "llm_stream(prompt: string, system: string? = nil, options: LlmOptions = nil) -> stream" [caps = &[Capability::Llm.right()], lint = lint::llm_call, typed_by = &[TypedBy::items("returns")]] llm_stream;
 }
 

@@ -13,22 +13,68 @@ use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Queues a reply of the mock model; a string is its text.
+    ///
+    /// ```harn
+    /// llm_mock("one")
+    /// llm_mock({text: "two", stop_reason: "end_turn"})
+    /// llm_call("Go.", nil, {provider: "mock"}).text // => "one"
+    /// llm_call("Go.", nil, {provider: "mock"}).stop_reason // => "end_turn"
+    /// ```
     plain "llm_mock(reply: string | MockReply) -> nil" llm_mock;
     /// Returns the calls of the mock model: messages, system, tools, model and so on of each call.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// llm_call("Go.", "Be brief.", {provider: "mock"}).text // => "done"
+    /// llm_mock_calls().map({ call -> call.system }) // => ["Be brief."]
+    /// ```
     plain "llm_mock_calls() -> list<MockCall>" llm_mock_calls;
     /// Forgets queued replies and past calls.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// llm_mock_clear()
+    /// llm_mock_calls() // => []
+    /// ```
     plain "llm_mock_clear() -> nil" llm_mock_clear;
     /// Runs `body` with these replies, in order; its result. Replies left over are dropped.
+    ///
+    /// ```harn
+    /// with_llm_script(["one", "two"], { ->
+    ///   [llm_call("a", nil, {provider: "mock"}).text, llm_call("b", nil, {provider: "mock"}).text]
+    /// }) // => ["one", "two"]
+    /// ```
     waits "with_llm_script(replies: list, body: fn() -> R) -> R" with_llm_script;
     /// Runs `body` like `with_llm_script`.
+    ///
+    /// ```harn
+    /// with_llm_mocks(["one"], { -> llm_call("a", nil, {provider: "mock"}).text }) // => "one"
+    /// ```
     waits "with_llm_mocks(replies: list, body: fn() -> R) -> R" with_llm_script;
     /// A reply of text.
+    ///
+    /// ```harn
+    /// llm_text("done") // => {text: "done"}
+    /// ```
     plain "llm_text(text: string) -> dict" llm_text;
     /// A reply that calls a tool.
+    ///
+    /// ```harn
+    /// llm_tool_call("look", {at: 1}) // => {tool_calls: [{arguments: {at: 1}, name: "look"}]}
+    /// ```
     plain "llm_tool_call(name: string, arguments: any = nil, id: string? = nil) -> dict" llm_tool_call;
     /// A reply that says the work is done.
+    ///
+    /// ```harn
+    /// llm_done("ready") // => {text: "ready\n##DONE##"}
+    /// ```
     plain "llm_done(text: string? = nil) -> dict" llm_done;
     /// A reply that is a failure of the model.
+    ///
+    /// ```harn
+    /// llm_mock(llm_error("auth", "no key"))
+    /// llm_call("Go.", nil, {provider: "mock"}) // => error: no key
+    /// ```
     plain "llm_error(category: string, message: string) -> dict" llm_error;
 }
 

@@ -19,7 +19,7 @@ mod exec_stream;
 mod fact;
 pub(crate) mod file;
 mod file_lines;
-mod file_tools;
+pub(crate) mod file_tools;
 mod folder;
 mod handoff;
 mod hook;
@@ -63,6 +63,7 @@ pub(crate) use llm::announce;
 pub(crate) use provider::event_of;
 pub(crate) use tool::tools_from;
 pub(crate) use url::{query_of, query_values};
+pub(crate) use yaml::front_matter_of;
 
 use lang::builtins::{Builtin, Index, OptionTable, Registry};
 
@@ -145,6 +146,7 @@ pub const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)
         .with_options(OPTIONS)
+        .with_options_elsewhere(crate::options::ELSEWHERE)
         .with_results(crate::results::RESULTS)
         .with_payloads(crate::options::PAYLOADS)
         .with_modules(MODULES)

@@ -13,10 +13,30 @@ use std::rc::Rc;
 
 lang::builtins! { "" =>
     /// Registers a handler of a step (`prompt`, `model`, `tools` or a glob) of the personas that fit a glob.
+    ///
+    /// ```harn
+    /// let steps = atomic(0)
+    /// register_step_hook("agent", "*", "pre_step", { event ->
+    ///   atomic_add(steps, 1)
+    ///   nil
+    /// })
+    /// llm_mock("done")
+    /// agent_loop("Go.", nil, {provider: "mock"}).status // => "done"
+    /// atomic_get(steps) > 0 // => true
+    /// ```
     plain "register_step_hook(persona: string, step: string, event: string, handler: fn(E) -> any) -> nil" [lint = lint::step_hook] register_step_hook;
     /// Registers a handler of an event of the personas that fit a glob, of all their steps.
+    ///
+    /// ```harn
+    /// register_persona_hook("agent", "on_budget_threshold", { event -> nil })
+    /// clear_persona_hooks() // => nil
+    /// ```
     plain "register_persona_hook(persona: string, event: string, handler: fn(E) -> any) -> nil" [lint = lint::persona_hook] register_persona_hook;
     /// Forgets all handlers of personas and steps.
+    ///
+    /// ```harn
+    /// clear_persona_hooks() // => nil
+    /// ```
     plain "clear_persona_hooks() -> nil" clear_persona_hooks;
 }
 

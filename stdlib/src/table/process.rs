@@ -22,6 +22,12 @@ lang::builtins! { "" =>
     /// A dict after them has options: `cwd`, `stdin` (a string or bytes, else it is empty), `env` (variables; nil removes one),
     /// `timeout` (a duration), and `check`, which makes an exit code other than 0 an error. At most 64 programs run at a time; further
     /// calls wait.
+    ///
+    /// ```harn
+    /// let r = exec("sh", "-c", "echo $NAME; exit 3", {env: {NAME: "a"}})
+    /// [r.ok, r.code, r.stdout] // => [false, 3, "a\n"]
+    /// exec("cat", {stdin: "text"}).stdout // => "text"
+    /// ```
     waits "exec(command: string, ...args) -> {ok: bool, success: bool, code: int, stdout: string, stderr: string, ...}" [caps = &[Capability::Process.right()]] exec;
 }
 

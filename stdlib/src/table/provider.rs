@@ -21,10 +21,35 @@ use std::rc::Rc;
 lang::builtins! { "" =>
     /// Registers a reminder provider; the same id again replaces it in its place. `config` lists the keys of its configuration, with
     /// their defaults.
+    ///
+    /// ```harn
+    /// register_reminder_provider({
+    ///   id: "style",
+    ///   subscribes_to: ["session_start"],
+    ///   evaluate: { ctx -> {body: "Be brief.", ttl_turns: 1} },
+    /// })
+    /// llm_mock("done")
+    /// agent_loop("Go.", nil, {provider: "mock", reminders: ["-project_facts", "style"]}).status // => "done"
+    /// assert_prompt_contains("Be brief.") // => nil
+    /// ```
     plain "register_reminder_provider(provider: ReminderProvider) -> nil" [lint = lint::provider] register_reminder_provider;
     /// Forgets the custom providers.
+    ///
+    /// ```harn
+    /// clear_reminder_providers() // => nil
+    /// ```
     plain "clear_reminder_providers() -> nil" clear_reminder_providers;
     /// Lets the providers look at an event: `{fired_count, reports: [{provider, reminder_id, deduped_count}]}`.
+    ///
+    /// ```harn
+    /// register_reminder_provider({
+    ///   id: "style",
+    ///   subscribes_to: ["session_start"],
+    ///   evaluate: { ctx -> {body: "Be brief.", ttl_turns: 1} },
+    /// })
+    /// agent_session_open("s")
+    /// agent_reminder_providers_fire("s", "session_start", {}, {reminders: ["-project_facts", "style"]}).fired_count // => 1
+    /// ```
     waits "agent_reminder_providers_fire(session: any, event: string, payload: any = nil, options: FireOptions = nil) -> RemindersFired" agent_reminder_providers_fire;
 }
 

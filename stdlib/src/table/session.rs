@@ -18,39 +18,140 @@ use runtime::session::ReminderProducer;
 
 lang::builtins! { "" =>
     /// Opens a session, or the one that has this id already; its id.
+    ///
+    /// ```harn
+    /// agent_session_open("s") // => "s"
+    /// ```
     plain "agent_session_open(id: string? = nil, options: SessionOptions = nil) -> string" open;
     /// Whether there is a session of this id.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// [agent_session_exists("s"), agent_session_exists("none")] // => [true, false]
+    /// ```
     plain "agent_session_exists(id: string) -> bool" exists;
     /// The session at hand inside a hook, tool or provider; elsewhere the one that a script is served in, else nil.
+    ///
+    /// ```harn
+    /// agent_session_current_id() // => nil
+    /// ```
     plain "agent_session_current_id() -> string | nil" current_id;
     /// Returns the number of messages of a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject("s", {role: "user", content: "Hello."})
+    /// agent_session_length("s") // => 1
+    /// ```
     plain "agent_session_length(id: any) -> int" length;
     /// A session as a dict: its transcript and `length created_at parent_id child_ids …`; nil where there is none.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// [agent_session_snapshot("s").length, agent_session_snapshot("none")] // => [0, nil]
+    /// ```
     plain "agent_session_snapshot(id: string) -> SessionSnapshot | nil" snapshot;
     /// The messages of a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject("s", {role: "user", content: "Hello."})
+    /// agent_session_messages("s").map({ message -> message.content }) // => ["Hello."]
+    /// ```
     plain "agent_session_messages(id: any) -> list<Message>" messages;
     /// `{parent_id, child_ids, root_id}`
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_fork("s", "t") // => "t"
+    /// agent_session_ancestry("t").parent_id // => "s"
+    /// ```
     plain "agent_session_ancestry(id: string) -> SessionAncestry" ancestry;
     /// Empties a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject("s", {role: "user", content: "Hello."})
+    /// agent_session_reset("s")
+    /// agent_session_length("s") // => 0
+    /// ```
     plain "agent_session_reset(id: any) -> nil" reset;
     /// Ends a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_close("s")
+    /// agent_session_exists("s") // => false
+    /// ```
     plain "agent_session_close(id: any) -> nil" close;
     /// Copies a session, pending reminders included; the copy's id.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject("s", {role: "user", content: "Hello."})
+    /// agent_session_length(agent_session_fork("s")) // => 1
+    /// ```
     plain "agent_session_fork(id: any, target: string? = nil) -> string" fork;
     /// Copies the first `keep_first` messages of a session; the copy's id.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// for text in ["one", "two", "three"] {
+    ///   agent_session_inject("s", {role: "user", content: text})
+    /// }
+    /// agent_session_length(agent_session_fork_at("s", 2)) // => 2
+    /// ```
     plain "agent_session_fork_at(id: any, keep_first: int, target: string? = nil) -> string" fork_at;
     /// Keeps the last messages of a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// for text in ["one", "two", "three"] {
+    ///   agent_session_inject("s", {role: "user", content: text})
+    /// }
+    /// agent_session_trim("s", 1)
+    /// agent_session_messages("s")[0].content // => "three"
+    /// ```
     plain "agent_session_trim(id: any, keep_last: int) -> nil" trim;
     /// Appends a message to a session.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject("s", {role: "assistant", content: "Hello."})
+    /// agent_session_messages("s")[0].role // => "assistant"
+    /// ```
     plain "agent_session_inject(id: any, message: any) -> nil" [lint = lint::inject_event] inject;
     /// Adds a pending reminder to a session: `{reminder_id, deduped_count}`. Pending ones with the same key go.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject_reminder("s", {body: "Be brief.", dedupe_key: "style"}).deduped_count // => 0
+    /// agent_session_inject_reminder("s", {body: "Be short.", dedupe_key: "style"}).deduped_count // => 1
+    /// ```
     plain "agent_session_inject_reminder(id: any, spec: ReminderSpec) -> ReminderAdded" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders of a session that fit all given selectors: `{removed_count}`.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject_reminder("s", {body: "Be brief.", tags: ["style"]})
+    /// agent_session_clear_reminders("s", {tag: "style"}).removed_count // => 1
+    /// ```
     plain "agent_session_clear_reminders(id: any, selector: ReminderSelector) -> RemindersRemoved" [lint = lint::clear_reminders] clear_reminders;
     /// Says where a session works.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_set_workspace_anchor("s", {primary: "/work"}) // => nil
+    /// ```
     plain "agent_session_set_workspace_anchor(id: any, anchor: any) -> nil" set_workspace_anchor;
     /// Charges the finite reminders of `turn` and earlier turns: `{expired_count,
     /// decremented_count, remaining_count}`.
+    ///
+    /// ```harn
+    /// agent_session_open("s")
+    /// agent_session_inject_reminder("s", {body: "Be brief.", ttl_turns: 1})
+    /// agent_session_apply_reminder_post_turn("s").expired_count // => 1
+    /// ```
     plain "agent_session_apply_reminder_post_turn(id: any, turn: int = 0) -> RemindersCharged" apply_reminder_post_turn;
 }
 

@@ -27,6 +27,11 @@ lang::builtins! { "" =>
     /// A tool `shell` that runs one command at a time in `root`, without a shell. `allow` lists the programs, each by its name or
     /// with its first arguments (`"git status"`). On Linux the kernel keeps it within `root`, the folders in `readable` and
     /// `writable`, and those of the system (Landlock); elsewhere its arguments are checked and nothing more.
+    ///
+    /// ```harn
+    /// let shell = shell_tool({root: ".", allow: ["echo"]})
+    /// shell.name // => "shell"
+    /// ```
     plain "shell_tool(options: ShellToolOptions) -> dict" [caps = &[Capability::Process.right()]] shell_tool;
 }
 

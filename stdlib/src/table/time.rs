@@ -15,6 +15,11 @@ lang::builtins! { "" =>
     /// ```
     plain "now_ms() -> int" now_ms;
     /// Returns the milliseconds of a clock that never goes back.
+    ///
+    /// ```harn
+    /// mock_time(5000)
+    /// monotonic_ms() // => 5000
+    /// ```
     plain "monotonic_ms() -> int" now_ms;
     /// Returns the time as text: `2025-01-31T12:00:00.000Z`.
     ///
@@ -47,6 +52,12 @@ lang::builtins! { "" =>
     /// ```
     plain "advance_time(duration: int) -> nil" advance_time;
     /// Lets time go on as it did before it was mocked.
+    ///
+    /// ```harn
+    /// mock_time(0)
+    /// unmock_time()
+    /// now() == 0 // => false
+    /// ```
     plain "unmock_time() -> nil" unmock_time;
 }
 

@@ -17,16 +17,48 @@ use std::sync::Arc;
 
 lang::builtins! { "" =>
     /// An empty registry of tools.
+    ///
+    /// ```harn
+    /// tool_count(tool_registry()) // => 0
+    /// ```
     plain "tool_registry() -> dict" tool_registry;
     /// The registry with one more tool. `handler` gets the arguments as a dict; `parameters` is a JSON Schema, or a dict of names and types: `{path: "string", line: "int?"}`.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "add", "Adds two numbers.", {
+    ///   handler: { args -> args.a + args.b },
+    ///   parameters: {a: "int", b: "int"},
+    /// })
+    /// tool_find(tools, "add").parameters.required // => ["a", "b"]
+    /// ```
     plain "tool_define(registry: dict, name: string, description: string, definition: ToolDefinition) -> dict" [lint = lint::tool_define] tool_define;
     /// The tool of that name, else nil.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// [tool_find(tools, "look").description, tool_find(tools, "none")] // => ["Looks.", nil]
+    /// ```
     plain "tool_find(registry: dict, name: string) -> any" tool_find;
     /// The tools of a registry, by name.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// tool_list(tools).map({ t -> t.name }) // => ["look"]
+    /// ```
     plain "tool_list(registry: dict) -> list" tool_list;
     /// The registry without a tool.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// tool_count(tool_remove(tools, "look")) // => 0
+    /// ```
     plain "tool_remove(registry: dict, name: string) -> dict" tool_remove;
     /// Returns the number of tools.
+    ///
+    /// ```harn
+    /// let tools = tool_define(tool_registry(), "look", "Looks.", {handler: { a -> "seen" }})
+    /// tool_count(tools) // => 1
+    /// ```
     plain "tool_count(registry: dict) -> int" tool_count;
 }
 
@@ -95,7 +127,8 @@ fn check_annotations(annotations: &Value) -> Result<(), Box<Raise>> {
     };
     let is_text = |value: &Value| value.as_str().is_some();
     type Check<'a> = &'a dyn Fn(&Value) -> bool;
-    let checks: [(&str, &str, Check<'_>); 5] = [
+    let checks: [(&str, &str, Check<'_>); 6] = [
+        ("defer_loading", "a bool", &|value| matches!(value, Value::Bool(_))),
         ("sequential", "a bool", &|value| matches!(value, Value::Bool(_))),
         ("timeout_ms", "a number of at least 1", &|value| value.as_int().is_some_and(|ms| ms >= 1)),
         ("permission", "a bool, or a string with the reason", &|value| {

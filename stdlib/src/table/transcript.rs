@@ -14,10 +14,24 @@ use runtime::reminder::{ReminderSource, ReminderSpec};
 
 lang::builtins! { "transcript" =>
     /// Adds a pending reminder: `{transcript, reminder_id, deduped_count}`. Pending ones with the same key go.
+    ///
+    /// ```harn
+    /// let added = transcript.inject_reminder(transcript(), {body: "Be brief.", dedupe_key: "style"})
+    /// transcript.reminders(added.transcript).map({ reminder -> reminder.body }) // => ["Be brief."]
+    /// ```
     plain "inject_reminder(transcript: any, spec: ReminderSpec) -> ReminderAddedTo" [lint = lint::inject_reminder] inject_reminder;
     /// Removes the pending reminders that fit all given selectors: `{transcript, removed_count}`.
+    ///
+    /// ```harn
+    /// let t = transcript.inject_reminder(transcript(), {body: "Be brief.", tags: ["style"]}).transcript
+    /// transcript.clear_reminders(t, {tag: "style"}).removed_count // => 1
+    /// ```
     plain "clear_reminders(transcript: any, selector: ReminderSelector) -> RemindersRemovedFrom" [lint = lint::clear_reminders] clear_reminders;
     /// The pending reminders, oldest first.
+    ///
+    /// ```harn
+    /// transcript.reminders(transcript()) // => []
+    /// ```
     plain "reminders(transcript: any) -> list<Reminder>" reminders;
 }
 

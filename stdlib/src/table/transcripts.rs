@@ -14,34 +14,101 @@ use runtime::transcript::{Imported, Transcript, TranscriptError, TranscriptEvent
 
 lang::builtins! { "" =>
     /// A transcript; `init` may hold `messages`, `metadata`, `summary`, `assets`; any other key is metadata.
+    ///
+    /// ```harn
+    /// transcript_messages(transcript({messages: [{role: "user", content: "Hello."}]})).count // => 1
+    /// ```
     plain "transcript(init: any = nil) -> transcript" transcript;
     /// A transcript of messages.
+    ///
+    /// ```harn
+    /// let t = transcript_from_messages([{role: "user", content: "Hello."}])
+    /// transcript_messages(t)[0].content // => "Hello."
+    /// ```
     plain "transcript_from_messages(messages: list) -> transcript" transcript_from_messages;
     /// The messages of a transcript.
+    ///
+    /// ```harn
+    /// transcript_messages(transcript()) // => []
+    /// ```
     plain "transcript_messages(transcript: any) -> list<Message>" transcript_messages;
     /// The events of a transcript.
+    ///
+    /// ```harn
+    /// let t = transcript.inject_reminder(transcript(), {body: "Be brief."}).transcript
+    /// transcript_events(t).map({ event -> event.kind }) // => ["system_reminder"]
+    /// ```
     plain "transcript_events(transcript: any) -> list<TranscriptEvent>" transcript_events;
     /// The events of one kind.
+    ///
+    /// ```harn
+    /// let t = transcript.inject_reminder(transcript(), {body: "Be brief."}).transcript
+    /// transcript_events_by_kind(t, "system_reminder").count // => 1
+    /// ```
     plain "transcript_events_by_kind(transcript: any, kind: string) -> list<TranscriptEvent>" transcript_events_by_kind;
     /// The summary of a transcript, else nil.
+    ///
+    /// ```harn
+    /// [transcript_summary(transcript({summary: "So far."})), transcript_summary(transcript())] // => ["So far.", nil]
+    /// ```
     plain "transcript_summary(transcript: any) -> string | nil" transcript_summary;
     /// The id of a transcript.
+    ///
+    /// ```harn
+    /// transcript_id(transcript()) == transcript_id(transcript()) // => false
+    /// ```
     plain "transcript_id(transcript: any) -> string" transcript_id;
     /// Counts: messages, events, pending reminders, estimated tokens.
+    ///
+    /// ```harn
+    /// transcript_stats(transcript_from_messages([{role: "user", content: "Hello."}])).message_count // => 1
+    /// ```
     plain "transcript_stats(transcript: any) -> TranscriptStats" transcript_stats;
     /// The whole of a transcript as an ordinary dict.
+    ///
+    /// ```harn
+    /// transcript_export(transcript_from_messages([{role: "user", content: "Hello."}]))._type // => "transcript"
+    /// ```
     plain "transcript_export(transcript: any) -> ExportedTranscript" transcript_export;
     /// The transcript that an exported dict describes.
+    ///
+    /// ```harn
+    /// let exported = transcript_export(transcript_from_messages([{role: "user", content: "Hello."}]))
+    /// transcript_messages(transcript_import(exported))[0].content // => "Hello."
+    /// ```
     plain "transcript_import(exported: dict) -> transcript" transcript_import;
     /// Returns a copy of the transcript under a new id, with its pending reminders.
+    ///
+    /// ```harn
+    /// let t = transcript_from_messages([{role: "user", content: "Hello."}])
+    /// let fork = transcript_fork(t)
+    /// [transcript_messages(fork).count, transcript_id(fork) == transcript_id(t)] // => [1, false]
+    /// ```
     plain "transcript_fork(transcript: any) -> transcript" transcript_fork;
     /// An empty transcript of the same id; pending reminders are discarded.
+    ///
+    /// ```harn
+    /// let t = transcript_from_messages([{role: "user", content: "Hello."}])
+    /// transcript_messages(transcript_reset(t)) // => []
+    /// ```
     plain "transcript_reset(transcript: any) -> transcript" transcript_reset;
     /// Returns the part of a transcript that a person would see.
+    ///
+    /// ```harn
+    /// transcript_render_visible(transcript_from_messages([{role: "user", content: "Hello."}])) // => "user: Hello."
+    /// ```
     plain "transcript_render_visible(transcript: any) -> string" transcript_render_visible;
     /// All of a transcript as text.
+    ///
+    /// ```harn
+    /// transcript_render_full(transcript_from_messages([{role: "user", content: "Hello."}])) // => "user: Hello."
+    /// ```
     plain "transcript_render_full(transcript: any) -> string" transcript_render_full;
     /// A reminder's event from a dict that is like a reminder; bad enums fall back to defaults.
+    ///
+    /// ```harn
+    /// transcript_reminder_event({body: "Be brief."}).kind // => "system_reminder"
+    /// ```
     plain "transcript_reminder_event(reminder: dict) -> TranscriptEvent" transcript_reminder_event;
 }
 

@@ -41,7 +41,7 @@ const QUIET: Duration = Duration::from_millis(50);
 const WITHOUT_SIGNAL: Duration = Duration::from_secs(5);
 
 /// The changes of watched files.
-struct WatchedFiles {
+struct FileChangeSource {
     watch: Rc<FileWatch>,
     world: Rc<World>,
     /// Changes that have not been read.
@@ -51,7 +51,7 @@ struct WatchedFiles {
     ended: bool,
 }
 
-impl ItemSource for WatchedFiles {
+impl ItemSource for FileChangeSource {
     fn ready(&mut self) -> Option<NextItem> {
         if let Some(change) = self.waiting.pop_front() {
             return Some(Ok(Some(shown(&change))));
@@ -110,6 +110,9 @@ fn watch(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         Value::List(several) => several.items.iter().map(text).collect::<Result<Vec<_>, _>>()?,
         one => vec![text(one)?],
     };
+    if patterns.is_empty() {
+        return Err(Raise::error(RunCode::Value, "expected at least one path").about(0, ""));
+    }
     let watch = FileWatch::new(patterns);
     let watch = watch.map_err(|error| Raise::error(RunCode::Value, error.to_string()).about(0, ""))?;
     let world = here::world(cx)?;
@@ -118,6 +121,6 @@ fn watch(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
         let begun = watch.begin(None).get().await;
         show(&world, begun.remarks);
         let idle = idle_ms.map(Duration::from_millis);
-        Ok(ItemStream::value(WatchedFiles { watch, world, waiting: VecDeque::new(), idle, ended: false }))
+        Ok(ItemStream::value(FileChangeSource { watch, world, waiting: VecDeque::new(), idle, ended: false }))
     }))
 }

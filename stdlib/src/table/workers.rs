@@ -33,16 +33,44 @@ lang::builtins! { "" =>
     /// Lets a sub-agent do a task in a session of its own and waits for it: `{ok, summary, text, artifacts, tokens_used,
     /// budget_exceeded, data?, error?, session_id, transcript}`. It inherits reminders from the session at hand. With
     /// `background: true` it works beside the script, and the handle of a worker is given.
+    ///
+    /// ```harn
+    /// llm_mock("found it")
+    /// let result = sub_agent_run("Find it.", {provider: "mock"})
+    /// [result.ok, result.summary] // => [true, "found it"]
+    /// ```
     waits "sub_agent_run(task: any, options: SubAgentOptions = nil) -> SubAgentResult" [caps = &[Capability::Llm.right()], lint = lint::sub_agent] sub_agent_run;
     /// Starts a worker beside the script: `{id, name, task, status, mode, has_transcript, …}`.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// let worker = spawn_agent({name: "helper", task: "Go.", provider: "mock"})
+    /// [worker.name, wait_agent(worker).status] // => ["helper", "completed"]
+    /// ```
     waits "spawn_agent(spec: WorkerSpec) -> Worker" [caps = &[Capability::Llm.right()], lint = lint::worker] spawn_agent;
     /// Waits until a worker, or each of a list, has ended or is suspended: its handle, with `result`, `error?`, `transcript`.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// wait_agent(spawn_agent({task: "Go.", provider: "mock"})).status // => "completed"
+    /// ```
     waits "wait_agent(worker: any) -> any" wait_agent;
     /// Sends a worker a message to read. One that has done its task takes it as its next.
     waits "send_input(worker: any, input: any) -> Worker" send_input;
     /// Closes a worker; what it is doing is stopped.
+    ///
+    /// ```harn
+    /// llm_mock("done")
+    /// let worker = spawn_agent({task: "Go.", provider: "mock"})
+    /// wait_agent(worker).status // => "completed"
+    /// close_agent(worker).status // => "completed"
+    /// ```
     waits "close_agent(worker: any) -> Worker" close_agent;
     /// Returns the handles of the workers that are not closed, in the order in which they began.
+    ///
+    /// ```harn
+    /// list_agents() // => []
+    /// ```
     plain "list_agents() -> list<Worker>" list_agents;
     /// Suspends a worker at the border of its next iteration and waits for that.
     waits "suspend_agent(worker: any, reason: string = \"suspended by the operator\", options: SuspendOptions = nil) -> Worker" suspend_agent;
@@ -51,6 +79,11 @@ lang::builtins! { "" =>
     waits "resume_agent(worker: any, input: any = nil, continue_transcript: bool = true, options: WorkerBehaviour = nil) -> Worker" [caps = &[Capability::Llm.right()]] resume_agent;
     /// The registry with the tools `subagent_pause` and `subagent_resume`, by which a model controls its workers: those of
     /// `subagents` (handles or ids), else all that work for its session.
+    ///
+    /// ```harn
+    /// let tools = agent_lifecycle_tools(tool_registry(), {subagents: []})
+    /// tool_list(tools).map({ t -> t.name }) // => ["subagent_pause", "subagent_resume"]
+    /// ```
     plain "agent_lifecycle_tools(registry: dict, options: LifecycleToolOptions = nil) -> dict" agent_lifecycle_tools;
 }
 

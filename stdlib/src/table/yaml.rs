@@ -375,8 +375,14 @@ fn front_matter(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     let text = args::str(args, 0)?;
     cx.charge(text.len(), 1);
     cx.check_copy(text.len())?;
+    let (data, body) = front_matter_of(cx, text)?;
+    Ok(Value::record([("data", data), ("body", Value::str(body))]))
+}
+
+/// Returns the data at the top of a text, and what follows it.
+pub(crate) fn front_matter_of<'t>(cx: &Cx<'_>, text: &'t str) -> Result<(Value, &'t str), Box<Raise>> {
     let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (data, body) = match split(rest) {
+    Ok(match split(rest) {
         None => (Value::dict(Dict::new()), rest),
         Some(("---", data, body)) => match documents(cx, data)?.pop().unwrap_or_default() {
             Value::Nil => (Value::dict(Dict::new()), body),
@@ -384,8 +390,7 @@ fn front_matter(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
             _ => return Err(Raise::error(RunCode::Value, "front matter must be keys with values").about(0, "")),
         },
         Some((_, data, body)) => (toml::parse(cx, data)?, body),
-    };
-    Ok(Value::record([("data", data), ("body", Value::str(body))]))
+    })
 }
 
 /// Returns the fence of the front matter, the front matter, and what follows it.

@@ -61,8 +61,6 @@ pub enum TestCode {
         title: "request without a mock",
         meaning: "After `http_mock`, requests of `http_get` and the other methods do not reach the network. No mock is for this \
             request, or its answers are used up.",
-        fails: "http_mock(\"GET https://example.com/a\", \"one\")\nhttp_get(\"https://example.com/b\")\n",
-        mended: "http_mock(\"GET https://example.com/*\", \"one\")\nhttp_get(\"https://example.com/b\")\n",
     },
     /// A file of variants with an error.
     Plan = "HARN-TST-009", Error {

@@ -212,6 +212,11 @@ impl Checker<'_> {
         if !builtin {
             d = self.with_origin(d, why, "");
         }
+        let has = |name: &str| shape.fields.iter().any(|field| field.name.as_str() == name);
+        if let Some(ours) = self.world.registry.option_elsewhere(&field.name, has).filter(|_| builtin) {
+            self.say(d.help(format!("use `{ours}`")));
+            return None;
+        }
         let near = nearest(&field.name, names());
         if let Some(near) = near {
             let edit = rename_key(self.source.text(), at, near);

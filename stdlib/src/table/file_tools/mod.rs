@@ -19,7 +19,8 @@ use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, HostBox, HostObject, Str, Value};
 use lang::vm::{Cx, Raise, RunCode, take_over};
-use root::Root;
+pub(crate) use read::small_bytes;
+pub(crate) use root::Root;
 use runtime::data::Data;
 use runtime::hooks::{HookEvent, Listeners};
 use runtime::message::{ToolCall, ToolSpec};
@@ -34,6 +35,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 lang::builtins! { "" =>
     /// A registry with `read_file`, `list_files`, `search_files`, `write_file` and `edit_file`, all kept below `root`;
     /// `read_only: true` leaves the last two out.
+    ///
+    /// ```harn
+    /// make_dir("work")
+    /// tool_list(file_tools({root: "work", read_only: true})).map({ t -> t.name }).sort() // => ["list_files", "read_file", "search_files"]
+    /// ```
     plain "file_tools(options: {root: string, read_only?: bool}) -> dict" [caps = &[Capability::FsRead.right()]] file_tools;
 }
 

@@ -56,6 +56,13 @@ pub(super) fn small(root: &Root, path: &str, largest: u64) -> Option<Vec<u8>> {
     (bytes.len() as u64 <= largest).then_some(bytes)
 }
 
+/// Returns a file of at most `largest` bytes, or the reason why it cannot be read.
+pub(crate) fn small_bytes(root: &Root, path: &str, largest: u64) -> Result<Vec<u8>, String> {
+    // It says what is wrong with the path.
+    drop(root.place(path, false)?.open(path)?);
+    small(root, path, largest).ok_or_else(|| format!("`{path}` is larger than {} KiB", largest >> 10))
+}
+
 fn bytes(root: &Root, path: &str) -> Result<Vec<u8>, String> {
     let (file, stat) = root.place(path, false)?.open(path)?;
     if u64::try_from(stat.st_size).unwrap_or(0) > LARGEST {

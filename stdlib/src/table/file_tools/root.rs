@@ -14,7 +14,7 @@ const LONGEST_PATH: usize = 4096;
 const LONGEST_NAME: usize = 255;
 
 /// The folder.
-pub(super) struct Root {
+pub(crate) struct Root {
     handle: OwnedFd,
     /// The path at which it was opened, for reports about a file.
     pub(super) path: String,
@@ -30,7 +30,7 @@ const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_N
 
 impl Root {
     /// Takes hold of a folder. It stays this one, whatever its path leads to later.
-    pub(super) fn open(path: &Path) -> Result<Root, String> {
+    pub(crate) fn open(path: &Path) -> Result<Root, String> {
         // A root that is itself a link is what the author means.
         let real = std::fs::canonicalize(path).map_err(|e| crate::system::reason(&e, "folder"))?;
         let file = File::open(&real).map_err(|e| crate::system::reason(&e, "folder"))?;

@@ -41,18 +41,51 @@ use std::time::{Duration, Instant};
 lang::builtins! { "<hub>" =>
     /// Registers an agent and returns the connection, which acts as this agent from now on. The id is the card's name, or that of
     /// the token. `subscriptions` are the tags of broadcasts and the queues that it works for.
+    ///
+    /// ```harn
+    /// hub.local().register({name: "coder", description: "Writes code."}).agent // => "coder"
+    /// ```
     waits "register(hub: Hub, card: HubCard, options: HubRegisterOptions = nil) -> Hub" register;
     /// Removes the agent of this connection from the hub.
+    ///
+    /// ```harn
+    /// let me = hub.local().register({name: "coder"})
+    /// me.unregister() // => nil
+    /// ```
     waits "unregister(hub: Hub) -> nil" unregister;
     /// Publishes a message and returns without waiting. It becomes a task for the agent `to`, for one worker of `queue`, or for
     /// every agent with one of the `tags`; with `task_id` it is added to that task, and with `task: false` it stays a message.
+    ///
+    /// ```harn
+    /// let hub_of_me = hub.local({agent: "me"})
+    /// hub_of_me.publish("Fix it.", {queue: "work"}).task_id == "" // => false
+    /// ```
     waits "publish(hub: Hub, message: string | list<string | MessagePart> | PeerMessage, options: HubPublishOptions = nil) -> HubReceipt" [lint = lint::hub_message] publish;
     /// Publishes a task like `publish`, waits until it is over or waits for input, and returns it.
+    ///
+    /// ```harn
+    /// let me = hub.local({agent: "me"})
+    /// let worker = spawn { me.claim("work").complete("fixed") }
+    /// me.request("Fix it.", {queue: "work"}).state // => "completed"
+    /// ```
     waits "request(hub: Hub, message: string | list<string | MessagePart> | PeerMessage, options: HubRequestOptions = nil) -> A2aTask" [lint = lint::hub_message] request;
     /// Waits until a task is over or waits for input, and returns it.
+    ///
+    /// ```harn
+    /// let me = hub.local({agent: "me"})
+    /// let task = me.publish("Fix it.", {queue: "work"})
+    /// me.cancel(task.task_id).state // => "canceled"
+    /// me.wait(task.task_id).state // => "canceled"
+    /// ```
     waits "wait(hub: Hub, task_id: string, options: HubWaitOptions = nil) -> A2aTask" wait;
     /// Waits for a task of a queue, or without one for a task that was sent to this agent, and leases it. Nil if none arrives
     /// within `wait_ms`; without it the wait has no limit.
+    ///
+    /// ```harn
+    /// let me = hub.local({agent: "me"})
+    /// me.publish("Fix it.", {queue: "work"}).task_id == "" // => false
+    /// me.claim("work").text // => "Fix it."
+    /// ```
     waits "claim(hub: Hub, queue: string = \"\", options: HubClaimOptions = nil) -> HubTask | nil" claim;
     /// Yields the tasks that are sent to this agent, or those of `queue`, each leased to it: `for task in broker.tasks()`. Tasks of
     /// other types than `types` are rejected. The stream ends after `idle_ms` without a task, by default never.
