@@ -4,10 +4,10 @@ use super::Engine;
 use crate::progress::CutShort;
 use crate::values::failed_loop::{self, Told};
 use crate::world::exit_code_of;
+use eventlog::Ticket;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::{Value, brief};
 use lang::vm::{Raise, RunCode, Why};
-use runtime::event_log::Ticket;
 use std::task::{Poll, Waker};
 
 /// The exit code of a run that used up its fuel, memory or time.

@@ -4,11 +4,11 @@ use super::url::query_of;
 use crate::Capability;
 use crate::options::{HttpOptions, OptionSet};
 use crate::{here, system};
+use base::clock::Clock;
 use lang::builtins::{Right, args, json_text, parse_json};
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use providers::web::{Failure, FailureKind, Method, Question, Reply};
-use runtime::clock::Clock;
 use std::rc::Rc;
 
 const NET: &[Right] = &[Capability::Net.right()];

@@ -2,10 +2,10 @@
 
 use crate::convert::to_value;
 use crate::fault::to_raise;
+use base::call::Answer;
+use eventlog::Subscription;
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, Wait};
-use runtime::event_log::Subscription;
-use runtime::seam::Answer;
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
