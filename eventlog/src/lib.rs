@@ -5,6 +5,7 @@
 //! until everything up to it would survive a crash. A record's id and cursor are known only once it is written:
 //! [`EventLog::emit`] waits for that.
 //!
+//! - [`Log`]: the contract of every backend, for any thread: batches of a subject, conditions, owners, pages, tails.
 //! - [`LogBackend`]: the backend as a person names it, `memory` or `sqlite:PATH`.
 //! - [`LogFile`]: a log in a file, read while others write it.
 //! - [`RecordPayload`]: the content of a record; [`PayloadSource`]: content from the runtime, converted to data on demand; [`RecordBatch`]:
@@ -22,6 +23,7 @@ mod codes;
 mod error;
 mod intercepted;
 mod local;
+mod log;
 mod memory;
 mod observed;
 mod payload;
@@ -36,6 +38,10 @@ pub use codes::LogCode;
 pub use error::LogError;
 pub use intercepted::{InterceptedLog, RecordInterceptor};
 pub use local::{EventLog, Subscription};
+pub use log::{
+    Append, AppendError, Batch, ClaimError, Lease, LeaseClock, LiveFeed, Log, LogFuture, Page, Query, Subject,
+    SubjectQuery, Tail, TailItem, Written,
+};
 pub use memory::{MemoryLog, MemoryRetention};
 pub use observed::{ObservedLog, RecordObserver};
 pub use payload::{PayloadSource, RecordBatch, RecordPayload};

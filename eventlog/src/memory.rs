@@ -8,14 +8,18 @@ use std::task::{Poll, Waker};
 
 use base::call::{Answer, LocalFuture, Outcome, call_error};
 
-use super::{
-    DurableFuture, EventLog, LogError, LogReader, NewRecord, Record, RecordBatch, RecordFilter, RecordPosition,
+use crate::log::{LeaseClock, LiveFeeds};
+use crate::{
+    DurableFuture, EventLog, LogError, LogReader, NewRecord, RUN_ID, Record, RecordBatch, RecordFilter, RecordPosition,
     SharedLog, Subscription, Ticket,
 };
 use rows::{RecordRow, RecordRows};
+use subjects::SubjectTable;
 use topics::TopicIndex;
 
+mod log;
 mod rows;
+mod subjects;
 mod topics;
 
 /// Retention of a log in memory. The oldest records are dropped first, a sixteenth of them at a time.
@@ -53,6 +57,9 @@ struct MemoryStore {
     kept: MemoryRetention,
     rows: RecordRows,
     topics: TopicIndex,
+    subjects: SubjectTable,
+    clock: LeaseClock,
+    live: LiveFeeds,
     /// Wakers of waiting readers, by reader number.
     waiting: BTreeMap<u64, Waker>,
     readers: u64,
@@ -71,6 +78,12 @@ impl MemoryLog {
     #[must_use]
     pub fn keeping(kept: MemoryRetention) -> MemoryLog {
         MemoryLog(SharedStore(Arc::new(Mutex::new(MemoryStore { kept, ..MemoryStore::default() }))))
+    }
+
+    /// Returns an empty log whose leases end by a clock.
+    #[must_use]
+    pub fn with_clock(clock: LeaseClock) -> MemoryLog {
+        MemoryLog(SharedStore(Arc::new(Mutex::new(MemoryStore { clock, ..MemoryStore::default() }))))
     }
 
     /// Returns all kept records, oldest first.
@@ -102,7 +115,15 @@ impl MemoryLog {
         if weight > NewRecord::MOST {
             return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
         }
-        Ok(self.change(|store| store.rows.put(record, weight, &mut store.topics)))
+        Ok(self.change(|store| {
+            // Most records of a process that serves nobody name no subject.
+            let subject = record.headers.get(RUN_ID).as_shared_str();
+            let place = store.rows.put(record, weight, &mut store.topics);
+            if let Some(subject) = subject {
+                store.subjects.note_single(&subject, place.cursor);
+            }
+            place
+        }))
     }
 
     /// Appends, drops excess records, and wakes the waiters.

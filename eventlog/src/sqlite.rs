@@ -9,6 +9,9 @@
 //! - `file`: reading; [`LogFile`] for readers.
 //! - `progress`: ending statements that take long.
 //! - `follow`: subscriptions.
+//! - `subjects`: counters, owners and requests of subjects.
+//! - `readers`: threads that read for tasks.
+//! - `log`: the file as a [`Log`](crate::Log).
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -27,13 +30,16 @@ use super::{
 mod commit;
 mod file;
 mod follow;
+mod log;
 mod open;
 mod presence;
 mod progress;
 mod queue;
+mod readers;
 mod remover;
 mod row;
 mod schema;
+mod subjects;
 mod writer;
 
 pub use file::{LogFile, RunCursors};
@@ -41,7 +47,10 @@ pub use progress::{ask_while_reading, while_wanted, within};
 pub use remover::RecordRemover;
 
 use follow::Follower;
-use queue::{DurabilityWait, EmitWait, WriteQueue};
+use queue::{DurabilityWait, ReplyWait, WriteQueue};
+use readers::Readers;
+
+use crate::log::{LeaseClock, LiveFeeds};
 
 /// The condition under which a commit counts as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -82,6 +91,9 @@ struct SqliteInner {
     /// `None` only while it is closed.
     reader: Mutex<Option<LogFile>>,
     writer: Option<JoinHandle<()>>,
+    readers: Readers,
+    clock: LeaseClock,
+    live: LiveFeeds,
     /// The lock of the log's owner. Dropped after the writer has ended.
     owner: OnceLock<LockFile>,
 }
@@ -96,12 +108,26 @@ impl SqliteLog {
     /// Fails if the file cannot be opened or created, is not an event log, has a later version, or stays locked for too
     /// long.
     pub fn open(path: impl Into<PathBuf>, options: &SqliteOptions) -> Result<SqliteLog, LogError> {
+        SqliteLog::open_with_clock(path, options, LeaseClock::default())
+    }
+
+    /// Opens a log whose leases end by a clock, which must be that of all processes that use the file.
+    ///
+    /// # Errors
+    /// See [`SqliteLog::open`].
+    pub fn open_with_clock(
+        path: impl Into<PathBuf>,
+        options: &SqliteOptions,
+        clock: LeaseClock,
+    ) -> Result<SqliteLog, LogError> {
         let path: Arc<Path> = path.into().into();
         let connection = open::for_writing(&path, options)?;
         let reader = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
         let shared = Arc::new(WriteQueue::default());
-        let writer = writer::start(connection, path.clone(), options, shared.clone())?;
-        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer: Some(writer), owner: OnceLock::new() })))
+        let writer = Some(writer::start(connection, path.clone(), options, shared.clone(), clock.clone())?);
+        let readers = Readers::new(&path, options);
+        let (owner, live) = (OnceLock::new(), LiveFeeds::default());
+        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer, readers, clock, live, owner })))
     }
 
     /// Makes this log the only owned one of its file, until it is closed or its process ends. Logs without an owner may
@@ -195,7 +221,7 @@ impl SqliteLog {
         &self,
         record: NewRecord,
     ) -> impl Future<Output = Result<RecordPosition, LogError>> + Send + 'static + use<> {
-        EmitWait::new(self.0.shared.clone(), record)
+        ReplyWait::emit(self.0.shared.clone(), record)
     }
 
     /// Removes the records of a topic before a cursor, in steps between the batches that are written. Returns a future
@@ -243,6 +269,7 @@ impl Drop for SqliteInner {
     fn drop(&mut self) {
         // Closed before the writer, because the last connection cleans up and a read-only one cannot.
         *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        self.readers.close();
         self.shared.close();
         if let Some(writer) = self.writer.take() {
             // A writer that panicked has notified all waiters; there is nothing left to do.
@@ -269,7 +296,7 @@ impl EventLog for SqliteLog {
         if weight > NewRecord::MOST {
             return Answer::Now(Err(call_error(LogError::TooLarge { bytes: weight, most: NewRecord::MOST })));
         }
-        let emitted = EmitWait::new(self.0.shared.clone(), record);
+        let emitted = ReplyWait::emit(self.0.shared.clone(), record);
         Answer::later(async move { emitted.await.map_err(call_error) })
     }
 

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::super::{NewRecord, Record, RecordBatch, RecordFilter, RecordPosition};
+use super::super::{NewRecord, RUN_ID, Record, RecordBatch, RecordFilter, RecordPosition};
 use super::topics::TopicIndex;
 
 /// Number of rows of a block.
@@ -34,6 +34,8 @@ pub(super) struct RecordRow {
 }
 
 enum RowContent {
+    /// A record that was removed before its turn.
+    Removed,
     Single(Box<NewRecord>),
     Batch(BatchSlice),
 }
@@ -110,6 +112,20 @@ impl RecordRows {
         }
     }
 
+    /// Removes the records of a subject before a cursor and returns them, for the caller to drop when nothing is borrowed.
+    pub(super) fn remove_of(&mut self, subject: &str, before: u64) -> Vec<Box<NewRecord>> {
+        let mut removed = Vec::new();
+        for row in self.blocks.iter_mut().flatten().take_while(|row| row.before + 1 < before) {
+            let is_its =
+                matches!(&row.what, RowContent::Single(record) if record.headers.get(RUN_ID).as_str() == Some(subject));
+            if is_its && let RowContent::Single(record) = std::mem::replace(&mut row.what, RowContent::Removed) {
+                self.weight -= record.weight();
+                removed.push(record);
+            }
+        }
+        removed
+    }
+
     fn pop_front(&mut self) -> Option<RecordRow> {
         let block = self.blocks.front_mut()?;
         let row = block.pop_front();
@@ -140,7 +156,7 @@ impl RecordRows {
 impl RecordRow {
     fn count(&self) -> u64 {
         match &self.what {
-            RowContent::Single(_) => 1,
+            RowContent::Removed | RowContent::Single(_) => 1,
             RowContent::Batch(told) => told.count.into(),
         }
     }
@@ -148,6 +164,7 @@ impl RecordRow {
     /// Returns the approximate size of its first records, in bytes.
     fn weight_of_first(&self, count: u64) -> usize {
         match &self.what {
+            RowContent::Removed => 0,
             RowContent::Single(record) => record.weight(),
             RowContent::Batch(told) => {
                 let end = told.place + u32::try_from(count).unwrap_or(u32::MAX).min(told.count);
@@ -174,6 +191,7 @@ impl RecordRow {
     /// Returns whether any of its records can match.
     fn is_of(&self, filter: &RecordFilter) -> bool {
         let topic = match &self.what {
+            RowContent::Removed => return false,
             RowContent::Single(record) => &record.topic,
             RowContent::Batch(told) => told.batch.names(told.place as usize).0,
         };
@@ -188,7 +206,7 @@ impl RecordRow {
                 let NewRecord { topic, kind, payload, headers, occurred_at_ms } = record.as_ref().clone();
                 Some(Arc::new(Record { topic, kind, payload, headers, occurred_at_ms, id, cursor }))
             }
-            RowContent::Single(_) => None,
+            RowContent::Removed | RowContent::Single(_) => None,
             RowContent::Batch(told) => {
                 let place = told.place as usize + usize::try_from(place).ok()?;
                 let (topic, kind) = told.batch.names(place);

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::log::{Page, Query};
 use crate::{LogError, Record, RecordFilter};
 
 use super::SqliteOptions;
@@ -15,6 +16,7 @@ use super::open::{failed, for_reading, for_reading_alone};
 use super::progress;
 use super::row::{decode, number, stored};
 use super::schema::GRANTS;
+use super::subjects::trimmed_before;
 
 mod of_runs;
 
@@ -173,6 +175,63 @@ impl LogFile {
             }
         }
         Ok(page)
+    }
+
+    /// Reads at most `limit` records of a query, from one consistent snapshot.
+    pub(super) fn query(&self, query: &Query, limit: usize) -> Result<Page, LogError> {
+        self.query_upto(query, limit).map(|(page, _)| page)
+    }
+
+    /// Reads like [`Self::query`], and also returns the cursor up to which it looked.
+    pub(super) fn query_upto(&self, query: &Query, limit: usize) -> Result<(Page, u64), LogError> {
+        self.try_query(query, limit).map_err(|error| self.failed(error))
+    }
+
+    fn try_query(&self, query: &Query, limit: usize) -> Result<(Page, u64), FileReadError> {
+        let snapshot = self.connection.unchecked_transaction()?;
+        let removed = kept_behind(&snapshot)?.saturating_add(1);
+        let removed = removed.max(trimmed_before(&snapshot, query.subject.as_deref())?);
+        let trimmed_before = if removed > query.after + 1 { removed } else { 0 };
+        let mut page = Page { records: Vec::new(), trimmed_before };
+        let end = last(&snapshot)?.max(query.after);
+        let topic = match &query.topic {
+            None => None,
+            Some(topic) => match topic_key(&snapshot, topic)? {
+                None => return Ok((page, end)),
+                known => known,
+            },
+        };
+        // What is given only is part of the statement, so that each has its index.
+        let mut sql = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records \
+                       WHERE cursor > ?1 AND cursor < ?2"
+            .to_owned();
+        sql.push_str(if topic.is_some() { " AND topic = ?3" } else { " AND ?3 IS NULL" });
+        sql.push_str(if query.subject.is_some() { " AND run_id = ?4" } else { " AND ?4 IS NULL" });
+        sql.push_str(if query.backwards { " ORDER BY cursor DESC" } else { " ORDER BY cursor" });
+        let mut select = snapshot.prepare_cached(&sql)?;
+        let before = query.before.map_or(i64::MAX, stored);
+        let mut rows = select.query(params![stored(query.after), before, topic, query.subject.as_deref()])?;
+        let mut upto = query.after;
+        let mut passed = 0_u64;
+        while page.records.len() < limit {
+            passed += 1;
+            if passed.is_multiple_of(progress::ROWS) && progress::must_stop() {
+                return Err(progress::ended().into());
+            }
+            let Some(row) = rows.next()? else { return Ok((page, end)) };
+            upto = number(row, 0)?;
+            let kind = row.get_ref(3)?.as_str().unwrap_or_default();
+            if query.kind_prefix.as_deref().is_none_or(|prefix| kind.starts_with(prefix)) {
+                page.records.push(Arc::new(self.record(&snapshot, row)?));
+            }
+        }
+        Ok((page, upto))
+    }
+
+    /// Asks the tables for something else.
+    pub(super) fn ask<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, LogError> {
+        let ask = || Ok(ask(&*self.connection.unchecked_transaction()?)?);
+        ask().map_err(|error| self.failed(error))
     }
 
     fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, FileReadError> {

@@ -13,9 +13,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use super::commit::Placed;
 use base::failures::{FailedOperation, report};
 use tokio::sync::oneshot;
 
+use crate::log::{AppendError, Batch, Written};
 use crate::reservation::ReservationStore;
 use crate::{LogError, LogReservation, NewRecord, RecordPosition};
 
@@ -36,21 +38,69 @@ const REST: Duration = Duration::from_secs(1);
 /// Interval at which the writer checks for records of other processes, while a reader waits.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A record on its way to the writer.
-pub(super) struct QueuedRecord {
-    pub(super) record: NewRecord,
+/// What is on its way to the writer.
+pub(super) struct QueuedItem {
+    pub(super) content: QueuedContent,
     pub(super) ticket: u64,
-    /// Slot for its place, if an emitter waits for it.
-    pub(super) reply: Option<PositionSlot>,
     weight: usize,
 }
 
+/// What is written as a whole or not at all.
+pub(super) enum QueuedContent {
+    /// A record, and the slot for its place if an emitter waits for it.
+    Record(NewRecord, Option<PositionSlot>),
+    /// The records of a batch, and the slot for their places.
+    Batch(Box<Batch>, BatchSlot),
+}
+
+/// Slot for a reply.
+type ReplySlot<T> = Arc<Mutex<Option<T>>>;
 /// Slot for the place of a record.
-pub(super) type PositionSlot = Arc<Mutex<Option<Result<RecordPosition, LogError>>>>;
+pub(super) type PositionSlot = ReplySlot<Result<RecordPosition, LogError>>;
+/// Slot for the places of the records of a batch.
+pub(super) type BatchSlot = ReplySlot<Result<Written, AppendError>>;
 
 /// Stores a reply for its waiter.
-pub(super) fn answer(reply: &PositionSlot, result: Result<RecordPosition, LogError>) {
+fn answer<T>(reply: &ReplySlot<T>, result: T) {
     *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+}
+
+impl QueuedContent {
+    fn weight(&self) -> usize {
+        match self {
+            QueuedContent::Record(record, _) => record.weight(),
+            QueuedContent::Batch(batch, _) => batch.weight(),
+        }
+    }
+
+    /// Returns the number of records.
+    fn count(&self) -> usize {
+        match self {
+            QueuedContent::Record(..) => 1,
+            QueuedContent::Batch(batch, _) => batch.records.len(),
+        }
+    }
+
+    /// Tells the waiter where the content was written.
+    pub(super) fn placed(&self, placed: Placed) {
+        match (self, placed) {
+            (QueuedContent::Record(_, Some(reply)), Placed::Record(place)) => answer(reply, Ok(place)),
+            (QueuedContent::Batch(_, reply), Placed::Batch(result)) => answer(reply, result),
+            // Nobody waits for it. A place is never that of other content.
+            _ => {}
+        }
+    }
+
+    /// Tells the waiter that the content was not written. Returns whether there is one: the content must not be written
+    /// later, then.
+    pub(super) fn refuse(&self, error: &LogError) -> bool {
+        match self {
+            QueuedContent::Record(_, Some(reply)) => answer(reply, Err(error.clone())),
+            QueuedContent::Record(_, None) => return false,
+            QueuedContent::Batch(_, reply) => answer(reply, Err(error.clone().into())),
+        }
+        true
+    }
 }
 
 /// A request to remove the records of a topic before a cursor.
@@ -74,7 +124,7 @@ pub(super) struct WriteQueue {
 
 #[derive(Default)]
 struct WriteQueueState {
-    queue: VecDeque<QueuedRecord>,
+    queue: VecDeque<QueuedItem>,
     queued: usize,
     /// Number of records for which room is reserved.
     reserved: usize,
@@ -121,7 +171,7 @@ struct WriteQueueState {
     /// Number of batches written.
     commits: u64,
     /// Written records, to be freed by the threads that created them, because memory is counted per thread.
-    spent: Vec<QueuedRecord>,
+    spent: Vec<QueuedItem>,
 }
 
 /// The tickets of records that were lost in a row.
@@ -202,9 +252,7 @@ impl WriteQueueState {
             let _ = request.done.send(Err(why.clone()));
         }
         for item in std::mem::take(&mut self.queue) {
-            if let Some(reply) = &item.reply {
-                answer(reply, Err(lost.clone()));
-            }
+            item.content.refuse(&lost);
         }
     }
 
@@ -240,7 +288,19 @@ impl WriteQueue {
         while state.may_write() && state.is_full(weight) {
             state = self.block(state);
         }
-        self.take(state, record, weight, reply)
+        self.take(state, QueuedContent::Record(record, reply), weight)
+    }
+
+    /// Appends a batch and returns its ticket. Never blocks.
+    fn append_batch(&self, batch: Batch, reply: BatchSlot) -> Result<u64, AppendError> {
+        let content = QueuedContent::Batch(Box::new(batch), reply);
+        let weight = content.weight();
+        let state = self.lock();
+        if state.ended.is_none() && state.is_full(weight) {
+            // Without room because nothing can be written, it is not a matter of waiting a little.
+            return Err(state.failing.clone().map_or(AppendError::Full, AppendError::Unavailable));
+        }
+        Ok(self.take(state, content, weight))
     }
 
     /// Appends a record into reserved room and returns its ticket. Never blocks: a record beyond the reserved room
@@ -251,7 +311,7 @@ impl WriteQueue {
         (room.records, room.bytes) = (room.records - records, room.bytes - bytes);
         let mut state = self.lock();
         (state.reserved, state.reserved_bytes) = (state.reserved - records, state.reserved_bytes - bytes);
-        self.take(state, record, weight, None)
+        self.take(state, QueuedContent::Record(record, None), weight)
     }
 
     /// Reserves room. Blocks while the queue is full and the file can be written.
@@ -293,13 +353,7 @@ impl WriteQueue {
         LogReservation::new(self.clone(), records, bytes)
     }
 
-    fn take(
-        &self,
-        mut state: MutexGuard<'_, WriteQueueState>,
-        record: NewRecord,
-        weight: usize,
-        reply: Option<PositionSlot>,
-    ) -> u64 {
+    fn take(&self, mut state: MutexGuard<'_, WriteQueueState>, content: QueuedContent, weight: usize) -> u64 {
         state.appended += 1;
         let ticket = state.appended;
         let was_open = state.ended.is_none();
@@ -313,9 +367,7 @@ impl WriteQueue {
             if state.serves {
                 let why = state.lose(ticket, why);
                 report(FailedOperation::Write, "records lost", format_args!("{why}; {}", why.help()));
-                if let Some(reply) = reply {
-                    answer(&reply, Err(why));
-                }
+                content.refuse(&why);
                 return ticket;
             }
             state.ended = Some(why);
@@ -326,14 +378,12 @@ impl WriteQueue {
                 let message = format_args!("the event log has ended: {why}; {}", why.help());
                 report(FailedOperation::Write, "event log ended", message);
             }
-            if let Some(reply) = reply {
-                answer(&reply, Err(why));
-            }
+            content.refuse(&why);
             return ticket;
         }
         state.kept = ticket;
         state.queued += weight;
-        state.queue.push_back(QueuedRecord { record, ticket, reply, weight });
+        state.queue.push_back(QueuedItem { content, ticket, weight });
         let spent = std::mem::take(&mut state.spent);
         if std::mem::take(&mut state.idle) {
             self.work.notify_one();
@@ -416,11 +466,17 @@ impl WriteQueue {
         (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
     }
 
+    /// Returns the ticket up to which records can be read once it is settled. Lost records cannot be read, and do not keep
+    /// others from being read.
+    pub(super) fn visible_upto(&self) -> u64 {
+        let state = self.lock();
+        if state.serves { state.kept } else { state.appended }
+    }
+
     /// Blocks until everything appended so far is written.
     pub(super) fn flush(&self) -> Result<(), LogError> {
+        let upto = self.visible_upto();
         let mut state = self.lock();
-        // Lost records cannot be read, and do not keep others from being read.
-        let upto = if state.serves { state.kept } else { state.appended };
         let failures = state.failures;
         loop {
             if let Some(verdict) = state.verdict(upto, failures) {
@@ -447,7 +503,7 @@ impl WriteQueue {
     }
 
     /// Returns the writer's next action. `pending` holds the items not yet written; new ones are appended to it.
-    pub(super) fn next_step(&self, pending: &mut Vec<QueuedRecord>) -> WriterStep {
+    pub(super) fn next_step(&self, pending: &mut Vec<QueuedItem>) -> WriterStep {
         let mut state = self.lock();
         let start = Instant::now();
         loop {
@@ -485,10 +541,17 @@ impl WriteQueue {
         }
     }
 
-    fn fill(&self, state: &mut WriteQueueState, pending: &mut Vec<QueuedRecord>) {
-        let count = BATCH.saturating_sub(pending.len()).min(state.queue.len());
+    fn fill(&self, state: &mut WriteQueueState, pending: &mut Vec<QueuedItem>) {
         let taken = pending.len();
-        pending.extend(state.queue.drain(..count));
+        let mut records: usize = pending.iter().map(|item| item.content.count()).sum();
+        let fits = |item: &&QueuedItem| {
+            records += item.content.count();
+            records <= BATCH
+        };
+        // One that is larger than a transaction has one to itself.
+        let count = state.queue.iter().take_while(fits).count();
+        let count = if pending.is_empty() { count.max(1) } else { count };
+        pending.extend(state.queue.drain(..count.min(state.queue.len())));
         state.queued -= pending[taken..].iter().map(|item| item.weight).sum::<usize>();
         if state.blocked > 0 {
             self.progress.notify_all();
@@ -496,7 +559,7 @@ impl WriteQueue {
     }
 
     /// Records that a batch was written; its records are returned to be freed.
-    pub(super) fn written(&self, batch: &mut Vec<QueuedRecord>, upto: u64) {
+    pub(super) fn written(&self, batch: &mut Vec<QueuedItem>, upto: u64) {
         let (woken, old) = {
             let mut state = self.lock();
             state.settled = upto;
@@ -645,24 +708,33 @@ impl Drop for DurabilityWait {
     }
 }
 
-/// A future that is ready once a record has its place.
-pub(super) struct EmitWait {
-    reply: PositionSlot,
+/// A future that is ready once a reply is there.
+pub(super) struct ReplyWait<T> {
+    reply: ReplySlot<T>,
     /// Wakes when the ticket is settled, or when an attempt failed.
     durable: DurabilityWait,
 }
 
-impl EmitWait {
+impl ReplyWait<Result<RecordPosition, LogError>> {
     /// Appends the record at once, whether or not the future is awaited.
-    pub(super) fn new(shared: Arc<WriteQueue>, record: NewRecord) -> EmitWait {
+    pub(super) fn emit(shared: Arc<WriteQueue>, record: NewRecord) -> Self {
         let reply = PositionSlot::default();
         let ticket = shared.append(record, Some(reply.clone()));
-        EmitWait { reply, durable: DurabilityWait::new(shared, ticket) }
+        ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }
     }
 }
 
-impl Future for EmitWait {
-    type Output = Result<RecordPosition, LogError>;
+impl ReplyWait<Result<Written, AppendError>> {
+    /// Appends the batch at once, whether or not the future is awaited. Returns its ticket, too.
+    pub(super) fn append(shared: Arc<WriteQueue>, batch: Batch) -> Result<(u64, Self), AppendError> {
+        let reply = BatchSlot::default();
+        let ticket = shared.append_batch(batch, reply.clone())?;
+        Ok((ticket, ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }))
+    }
+}
+
+impl<T, E: From<LogError>> Future for ReplyWait<Result<T, E>> {
+    type Output = Result<T, E>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
@@ -671,7 +743,7 @@ impl Future for EmitWait {
             return Poll::Ready(result);
         }
         if let (true, Some(why)) = (state.dead, &state.ended) {
-            return Poll::Ready(Err(state.as_lost(why)));
+            return Poll::Ready(Err(state.as_lost(why).into()));
         }
         this.durable.shared.urge(&mut state);
         state.waiting.insert((this.durable.upto, this.durable.waiter), cx.waker().clone());

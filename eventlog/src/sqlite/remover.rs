@@ -10,6 +10,7 @@ use crate::LogError;
 
 use super::open::{for_writing, not_written};
 use super::row::stored;
+use super::subjects::note_swept;
 use super::{SqliteLog, SqliteOptions};
 
 /// Removes records from a log in a file. Their numbers are not used again.
@@ -49,6 +50,9 @@ impl RecordRemover {
                 for cursor in cursors {
                     removed += delete.execute([stored(*cursor)])? as u64;
                 }
+            }
+            if let Some(last) = cursors.iter().max().filter(|_| removed > 0) {
+                note_swept(&transaction, last + 1)?;
             }
             transaction.commit()?;
             Ok(removed)

@@ -14,7 +14,7 @@ use super::open::failed;
 /// `PRAGMA application_id` of our files: "hrnL".
 pub(super) const APPLICATION: i64 = 0x6872_6e4c;
 /// `PRAGMA user_version`: the latest layout.
-pub(super) const LAYOUT: i64 = 2;
+pub(super) const LAYOUT: i64 = 3;
 
 /// Layout 1. Counters are in separate tables, so that no id or cursor is reused, whatever is deleted.
 const TABLES: &str = "
@@ -63,7 +63,37 @@ const RUN_ID_COLUMN: &str = "
         FROM records JOIN topics ON topics.key = records.topic;
 ";
 
-/// An object that files of the latest layout may contain: in a log with channels, it keeps the records that say who may do
+/// Layout 3: what is known of each subject, which is the run of its records. The first number of a file that is migrated is
+/// that of the records that it still has.
+const SUBJECTS: &str = "
+    CREATE TABLE subjects (
+        name TEXT PRIMARY KEY,
+        sequence INTEGER NOT NULL,
+        last_cursor INTEGER NOT NULL,
+        state TEXT,
+        epoch INTEGER NOT NULL DEFAULT 0,
+        owner TEXT,
+        machine_start TEXT,
+        until_ms INTEGER NOT NULL DEFAULT 0,
+        trimmed_before INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX subjects_by_cursor ON subjects (last_cursor);
+    CREATE INDEX subjects_by_state ON subjects (state, last_cursor) WHERE state IS NOT NULL;
+    CREATE TABLE requests (
+        subject TEXT NOT NULL,
+        request_id TEXT NOT NULL,
+        first_cursor INTEGER NOT NULL,
+        last_cursor INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        PRIMARY KEY (subject, request_id)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO subjects (name, sequence, last_cursor)
+        SELECT run_id, count(*), max(cursor) FROM records WHERE run_id IS NOT NULL GROUP BY run_id;
+    ALTER TABLE head ADD COLUMN trimmed_before INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE head ADD COLUMN swept_before INTEGER NOT NULL DEFAULT 0;
+";
+
+/// An object that files of layout 2 and later may contain: in a log with channels, it keeps the records that say who may do
 /// what when people delete old ones. Such a record is an enrolment, a revocation, or the opening of a session for an
 /// account. Connections of ours run no triggers.
 const KEEP_GRANTS: &str = "
@@ -81,9 +111,12 @@ pub(super) fn keep_grants(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(KEEP_GRANTS)
 }
 
+/// What leads from each layout to the next.
+const LAYOUTS: [&str; LAYOUT as usize] = [TABLES, RUN_ID_COLUMN, SUBJECTS];
+
 /// Migrations from each layout to the next.
 static MIGRATIONS: LazyLock<Migrations<'static>> =
-    LazyLock::new(|| Migrations::new(vec![M::up(TABLES), M::up(RUN_ID_COLUMN)]));
+    LazyLock::new(|| Migrations::new(LAYOUTS.iter().copied().map(M::up).collect()));
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,18 +160,20 @@ pub(super) fn look(connection: &Connection, path: &Arc<Path>, timeout: Duration)
 /// Finds an object in the file that no log of its layout has. A trigger, a view or an index over an expression would
 /// run for every written record, so a file is used only if its schema matches ours exactly.
 fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<String>> {
-    static EARLIER: OnceLock<Vec<String>> = OnceLock::new();
-    static LATEST: OnceLock<Vec<String>> = OnceLock::new();
-    let is_latest = layout == LAYOUT;
-    let known = if is_latest { &LATEST } else { &EARLIER };
+    static OURS: [OnceLock<Vec<String>>; LAYOUT as usize] = [const { OnceLock::new() }; LAYOUT as usize];
+    let earlier = usize::try_from(layout - 1).unwrap_or(0).min(OURS.len() - 1);
+    let known = &OURS[earlier];
     let ours = match known.get() {
         Some(ours) => ours,
         None => {
             let model = Connection::open_in_memory()?;
-            model.execute_batch(TABLES)?;
-            model.execute_batch(INDEXES_OF_LAYOUT_1)?;
-            if is_latest {
-                model.execute_batch(RUN_ID_COLUMN)?;
+            for (index, step) in LAYOUTS.iter().take(earlier + 1).enumerate() {
+                model.execute_batch(step)?;
+                if index == 0 {
+                    model.execute_batch(INDEXES_OF_LAYOUT_1)?;
+                }
+            }
+            if earlier > 0 {
                 keep_grants(&model)?;
             }
             let found = objects(&model)?.into_iter().map(|(_, text)| text).collect();
@@ -210,7 +245,14 @@ mod tests {
             connection.execute(sql, rusqlite::params![cursor, headers]).unwrap();
         }
         assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(FoundLayout::Earlier));
+        MIGRATIONS.to_version(&mut connection, 2).unwrap();
+        assert_eq!(look(&connection, &Path::new("log").into(), Duration::ZERO), Ok(FoundLayout::Earlier));
         MIGRATIONS.to_latest(&mut connection).unwrap();
+        let subjects = "SELECT name, sequence, last_cursor FROM subjects ORDER BY name";
+        let mut select = connection.prepare(subjects).unwrap();
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        let rows: Vec<(String, i64, i64)> = rows.map(Result::unwrap).collect();
+        assert_eq!(rows, [("another".to_owned(), 1, 2), ("sess_1".to_owned(), 1, 1)]);
         let mut select = connection.prepare("SELECT run_id FROM records ORDER BY cursor").unwrap();
         let runs = select.query_map([], |row| row.get::<_, Option<String>>(0)).unwrap();
         let runs: Vec<Option<String>> = runs.map(Result::unwrap).collect();

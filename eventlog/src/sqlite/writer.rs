@@ -12,13 +12,14 @@ use std::time::Duration;
 use base::failures::{FailedOperation, report};
 use rusqlite::Connection;
 
-use crate::{LogError, RecordPosition};
+use crate::LogError;
+use crate::log::LeaseClock;
 
 use super::SqliteOptions;
-use super::commit::{commit, trim};
+use super::commit::{Placed, commit, trim};
 use super::open::not_written;
 use super::presence::FilePresence;
-use super::queue::{QueuedRecord, TrimRequest, WriteQueue, WriterStep, answer};
+use super::queue::{QueuedItem, TrimRequest, WriteQueue, WriterStep};
 
 struct Writer {
     connection: Connection,
@@ -26,13 +27,14 @@ struct Writer {
     timeout: Duration,
     presence: FilePresence,
     shared: Arc<WriteQueue>,
-    pending: Vec<QueuedRecord>,
+    pending: Vec<QueuedItem>,
     /// Ticket of the last record taken from the queue.
     taken: u64,
     /// `PRAGMA data_version` at the last check: commits of another connection change it.
     version: i64,
     /// Positions of the first pending records, which are in the file although it was not in its place afterwards.
-    placed: Vec<RecordPosition>,
+    placed: Vec<Placed>,
+    clock: LeaseClock,
     /// Whether a line about a failure was written, and none about its end.
     announced: bool,
 }
@@ -43,6 +45,7 @@ pub(super) fn start(
     path: Arc<Path>,
     options: &SqliteOptions,
     shared: Arc<WriteQueue>,
+    clock: LeaseClock,
 ) -> Result<JoinHandle<()>, LogError> {
     let mut writer = Writer {
         presence: FilePresence::new(path.clone()),
@@ -50,6 +53,7 @@ pub(super) fn start(
         pending: Vec::new(),
         taken: 0,
         placed: Vec::new(),
+        clock,
         announced: false,
         version: data_version(&connection),
         connection,
@@ -94,10 +98,8 @@ impl Writer {
         self.taken = self.pending.last().map_or(self.taken, |item| item.ticket.max(self.taken));
         match self.attempt() {
             Ok(places) => {
-                for (item, place) in self.pending.iter().zip(places) {
-                    if let Some(reply) = &item.reply {
-                        answer(reply, Ok(place));
-                    }
+                for (item, placed) in self.pending.iter().zip(places) {
+                    item.content.placed(placed);
                 }
                 self.shared.written(&mut self.pending, self.taken);
                 self.recovered();
@@ -106,10 +108,10 @@ impl Writer {
         }
     }
 
-    fn attempt(&mut self) -> Result<Vec<RecordPosition>, LogError> {
+    fn attempt(&mut self) -> Result<Vec<Placed>, LogError> {
         self.presence.check()?;
-        let unwritten = self.pending.iter().skip(self.placed.len()).map(|item| &item.record);
-        let written = commit(&self.connection, unwritten);
+        let unwritten = self.pending.iter().skip(self.placed.len()).map(|item| &item.content);
+        let written = commit(&self.connection, unwritten, &self.clock);
         let written = written.map_err(|error| not_written(&self.path, &error, self.timeout))?;
         self.placed.extend(written);
         // Records written to a file that can no longer be opened are not acknowledged.
@@ -155,12 +157,11 @@ impl Writer {
         let mut placed = std::mem::take(&mut self.placed).into_iter();
         self.pending.retain(|item| {
             let place = placed.next();
-            if let Some(reply) = &item.reply {
-                answer(reply, Err(error.clone()));
-                return false;
+            let is_kept = !item.content.refuse(&error);
+            if is_kept {
+                self.placed.extend(place);
             }
-            self.placed.extend(place);
-            true
+            is_kept
         });
         let settled = self.pending.is_empty().then_some(self.taken);
         self.shared.failed(error, settled);

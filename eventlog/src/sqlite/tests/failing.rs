@@ -27,7 +27,7 @@ fn a_file_that_is_no_database_is_refused_and_stays_as_it_is() {
 
 #[test]
 fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
-    for setup in ["CREATE TABLE t (x)", "PRAGMA application_id = 99; CREATE TABLE t (x)", "PRAGMA user_version = 3"] {
+    for setup in ["CREATE TABLE t (x)", "PRAGMA application_id = 99; CREATE TABLE t (x)", "PRAGMA user_version = 9"] {
         let folder = TestFolder::new();
         rusqlite::Connection::open(folder.file()).unwrap().execute_batch(setup).unwrap();
         let before = std::fs::read(folder.file()).unwrap();
@@ -40,7 +40,7 @@ fn a_database_of_another_application_is_refused_and_stays_as_it_is() {
 fn a_log_of_a_later_version_is_refused() {
     let folder = TestFolder::new();
     drop(folder.log());
-    rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 3").unwrap();
+    rusqlite::Connection::open(folder.file()).unwrap().execute_batch("PRAGMA user_version = 9").unwrap();
     assert_eq!(refused(folder.file()).0, "HARN-LOG-004");
     assert_eq!(LogFile::open(folder.file()).map(|_| ()).unwrap_err().code().as_str(), "HARN-LOG-004");
 }
