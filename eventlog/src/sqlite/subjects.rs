@@ -266,7 +266,8 @@ pub(super) fn trim(connection: &Connection, name: &str, before: u64) -> rusqlite
              (SELECT cursor FROM records WHERE run_id = ? AND cursor < ? ORDER BY cursor LIMIT ?)",
         )?
         .execute(params![name, stored(before), REMOVED])?;
-    let requests = "DELETE FROM requests WHERE subject = ? AND last_cursor < ?";
+    // One without records ends before it begins.
+    let requests = "DELETE FROM requests WHERE subject = ? AND (last_cursor < ? OR last_cursor < first_cursor)";
     transaction.prepare_cached(requests)?.execute(params![name, stored(before)])?;
     if removed > 0 {
         let told = "UPDATE subjects SET trimmed_before = max(trimmed_before, ?) WHERE name = ?";
