@@ -2,7 +2,7 @@
 
 use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
-use runtime::event_log::SqliteLog;
+use eventlog::SqliteLog;
 use serve::channels::{
     ChannelCode, ChannelRegistry, ChannelScopes, EnrolledChannel, EnrolmentError, NewChannel, PeerRole, enrol, revoke,
 };

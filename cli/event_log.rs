@@ -1,7 +1,7 @@
 //! `harn log`: maintains event logs in files.
 
 use crate::report::{Format, show};
-use runtime::moment::from_rfc3339;
+use base::moment::from_rfc3339;
 use serve::trim::{KeptUnits, RemovedUnits, TrimError, TrimOptions, TrimReport, trim};
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -2,8 +2,8 @@
 
 use crate::otel;
 use crate::report::{Format, show};
+use eventlog::{ObservedLog, RecordObserver, SharedLog as _};
 use runtime::budget::BudgetLimits;
-use runtime::event_log::{ObservedLog, RecordObserver, SharedLog as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl RunSetup {
             None => log.open(&[]),
         };
         let log = match self.limits.time {
-            Some(time) => runtime::event_log::within(time, open)?,
+            Some(time) => eventlog::within(time, open)?,
             None => open()?,
         };
         Ok(RunOptions { log: Some(log), activity, ..self.options() })

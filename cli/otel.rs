@@ -7,10 +7,10 @@ mod hub_spans;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::Args;
+use eventlog::RecordObserver;
 #[cfg(feature = "serve")]
 pub(crate) use hub_spans::HubSpans;
 use runtime::activity::ActivityOptions;
-use runtime::event_log::RecordObserver;
 #[cfg(feature = "serve")]
 use serve::hub::HubObserver;
 use stdlib::shown;

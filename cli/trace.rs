@@ -13,9 +13,9 @@
 use crate::otel::destination;
 use crate::report::{Format, show, visible, wants_color};
 use crate::stdout;
+use base::data::Data;
+use eventlog::Record;
 use names::ShortNames;
-use runtime::data::Data;
-use runtime::event_log::Record;
 use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
 use serve::channels::PeerTaskLinks;
 use std::io::{BufWriter, IsTerminal, Write};
@@ -224,7 +224,7 @@ fn find_session(rebuilt: &Rebuilt, names: &ShortNames, wanted: &str) -> Result<S
     let found = exact.or_else(|| ending.next().filter(|_| ending.next().is_none()));
     found.map(|session| session.id.to_string()).ok_or_else(|| {
         let ids: Vec<String> = rebuilt.sessions().take(8).map(|session| names.short(&session.id)).collect();
-        let near = runtime::words::nearest(wanted, rebuilt.sessions().map(|session| session.id.as_ref()));
+        let near = base::words::nearest(wanted, rebuilt.sessions().map(|session| session.id.as_ref()));
         let help = match near {
             Some(near) => format!("did you mean `{}`?", names::clean(near)),
             None if ids.is_empty() => "the log does not contain any sessions".to_owned(),

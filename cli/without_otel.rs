@@ -3,8 +3,8 @@
 pub(crate) use MissingOtel as Otel;
 #[cfg(feature = "serve")]
 pub(crate) use NeverExporting as Exporting;
+use eventlog::RecordObserver;
 use runtime::activity::ActivityOptions;
-use runtime::event_log::RecordObserver;
 
 /// Variables that ask for traces.
 const ASKS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];

@@ -84,7 +84,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, ConversionErr
 pub fn into_value<T: Serialize>(value: &T) -> Result<Value, ConversionError> {
     let wrong = |error: &dyn std::fmt::Display| ConversionError::new(error.to_string());
     let text = serde_json::to_string(value).map_err(|error| wrong(&error))?;
-    let data = runtime::data::Data::from_json(&text).map_err(|error| wrong(&error))?;
+    let data = base::data::Data::from_json(&text).map_err(|error| wrong(&error))?;
     Ok(to_value(&data))
 }
 

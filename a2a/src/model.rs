@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
 
 words! {
     /// The state of a task.

@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, Record, Topic};
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
+use eventlog::{NewRecord, Record};
+use runtime::event_log::Topic;
 
 use crate::{Artifact, TaskState, Version};
 

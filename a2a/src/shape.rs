@@ -6,7 +6,7 @@
 //! - Writing: `outgoing` writes the model, with `fields` and `key`.
 //! - `v1_0`, `v0_3`: what each version spells in its own way, a `spelling`; `tagged`: the parts of 0.3; `word`: states and roles.
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::{Frame, GetTask, ListTasks, Message, SendMessage, Task, TaskPage, TaskState};
 use document::Document;

@@ -1,18 +1,19 @@
 //! The job without a script: model, tool and hook as Rust, for the share that the core has in it.
 
 use crate::marks::Marks;
+use base::call::{Answer, LocalFuture, Outcome};
+use base::clock::Clock;
+use base::data::Data;
+use base::ids::IdStream;
+use eventlog::MemoryLog;
 use runtime::agent_loop::{LoopOptions, LoopParts, LoopStatus, agent_loop};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, Hook, HookEvent, Hooks, SessionHook, Verdict};
-use runtime::ids::IdStream;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request, Usage};
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::condition::NoConditions;
 use runtime::reminder::providers::ReminderProviders;
-use runtime::seam::{Answer, LocalFuture, Model, Outcome, Scope, Tool, Turn};
+use runtime::seam::{Model, Scope, Tool, Turn};
 use runtime::session::Session;
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

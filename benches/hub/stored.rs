@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::time::Instant;
 
+use eventlog::{SqliteLog, SqliteOptions};
 use hub::Hub;
 use hub::broker::{BrokerOptions, Command};
 use hub::store::SqliteStore;
-use runtime::event_log::{SqliteLog, SqliteOptions};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::options::Options;

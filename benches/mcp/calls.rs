@@ -2,9 +2,9 @@
 
 use crate::options::Options;
 use crate::server::WORD;
+use base::call::LocalFuture;
+use base::data::Data;
 use mcp::{Client, ClientSettings, Endpoint, Era, Launcher, Listener, RunningProcess, ServerProcess, SilentObserver};
-use runtime::data::Data;
-use runtime::seam::LocalFuture;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::rc::Rc;

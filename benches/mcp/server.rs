@@ -1,6 +1,6 @@
 //! A server that only answers.
 
-use runtime::data::Data;
+use base::data::Data;
 use std::io::{BufRead, Write};
 
 /// The first argument that makes this executable the server; the second is the number of its tools.

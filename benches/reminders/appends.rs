@@ -4,8 +4,8 @@
 use crate::measure::median;
 use crate::options::Options;
 use crate::pending::{Scene, recorded};
-use runtime::event_log::{EventLog, MemoryLog, NewRecord, RecordPosition, SqliteLog, SqliteOptions, Synchronous};
-use runtime::seam::Outcome;
+use base::call::Outcome;
+use eventlog::{EventLog, MemoryLog, NewRecord, RecordPosition, SqliteLog, SqliteOptions, Synchronous};
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The rows: what is done to a transcript, and how often in one run.
 
 use crate::pending::{EXPIRING, Scene, key, recorded, spec, tag};
+use eventlog::{NewRecord, Record};
 use runtime::capabilities::Capabilities;
-use runtime::event_log::{NewRecord, Record};
 use runtime::reminder::lifecycle::rebuild::rebuild;
 use runtime::reminder::lifecycle::{
     CompactionCharge, LifecycleCommand, LifecycleRecord, Selector, apply, clear, fire, inject, post_turn, void,

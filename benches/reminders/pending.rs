@@ -1,7 +1,7 @@
 //! Transcripts with so many reminders pending, all alike: each has a key of its own, ten share a tag, half survive a
 //! compaction, and ten expire after the first prompt.
 
-use runtime::ids::{IdStream, SharedIds};
+use base::ids::{IdStream, SharedIds};
 use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord, inject};
 use runtime::reminder::{ReminderSource, ReminderSpec};
 use runtime::transcript::Transcript;

@@ -3,19 +3,20 @@
 
 use crate::instructions;
 use crate::options::Options;
+use base::call::{Answer, LocalFuture, Outcome};
+use base::clock::Clock;
+use base::data::Data;
+use base::ids::IdStream;
+use eventlog::MemoryLog;
 use runtime::agent_loop::{LoopOptions, LoopParts, agent_loop};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, EventSet, HookEvent, Hooks};
-use runtime::ids::IdStream;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
 use runtime::reminder::condition::{ConditionFacts, Conditions, condition_name};
 use runtime::reminder::files::{ReminderFiles, file_provider_id};
 use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderRules, ReminderSource, ReminderSpec};
-use runtime::seam::{Answer, LocalFuture, Model, Outcome, Output, Scope, Tool, Turn};
+use runtime::seam::{Model, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 use std::cell::Cell;
 use std::pin::pin;

@@ -1,7 +1,8 @@
 //! The comparison as JSON; `docs/reference/eval.md` describes it.
 
+use base::data::Data;
+
 use super::Evaluation;
-use runtime::data::Data;
 use testing::eval::{Estimate, EvalOutcome, EvalRun, EvalSummary, Rate, RunPlace};
 
 /// The version of the shape.

@@ -1,8 +1,9 @@
 //! The trace as one JSON document; `docs/reference/trace.md` describes it.
 
+use base::data::Data;
+
 use super::Trace;
 use super::text::is_forgettable;
-use runtime::data::Data;
 use runtime::reminder::lifecycle::CompactionCharge;
 use runtime::reminder::lifecycle::rebuild::{
     Biography, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass,

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use eventlog::RUN_ID;
 use hub::store::changes_of;
-use runtime::event_log::{RUN_ID, Topic};
+use runtime::event_log::Topic;
 use telemetry::{ActivityRecord, Destination, ExportError, Exporter, Span, SpanBuilder};
 
 use super::source::{self, LogReading};

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use runtime::data::Data;
-use runtime::event_log::{LogCode, LogError, LogFile, Record, RecordFilter};
+use base::data::Data;
+use eventlog::{LogCode, LogError, LogFile, Record, RecordFilter};
 use stdlib::{Diagnostic, Severity, from_core};
 
 /// The first bytes of a SQLite file.

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use base::data::Data;
+use eventlog::Record;
 use hub::broker::change::{
     Change, ChangeKind, ChangedStatus, CheckpointPart, ClaimedBy, RequeuedTask, SavedTask, SubmittedTask,
 };
@@ -12,8 +14,7 @@ use hub::broker::{first_text, state_name};
 use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::{AgentEventMetadata, Priority};
 use hub::store::changes_of;
-use runtime::data::Data;
-use runtime::event_log::{Record, Topic};
+use runtime::event_log::Topic;
 use runtime::reminder::lifecycle::rebuild::RebuildNote;
 
 mod table;

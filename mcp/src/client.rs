@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 

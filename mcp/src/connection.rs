@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::client::{ClientSettings, Endpoint};
@@ -131,7 +131,7 @@ impl Connection {
     async fn inputs(&self, result: &Data, observer: &dyn CallObserver) -> Answered {
         let mut replies = Data::empty_dict();
         let asked = result.get("inputRequests").as_dict();
-        for (key, question) in asked.into_iter().flat_map(runtime::data::Entries::iter).take(MAX_QUESTIONS) {
+        for (key, question) in asked.into_iter().flat_map(base::data::Entries::iter).take(MAX_QUESTIONS) {
             let method = question.get("method").as_str().unwrap_or_default();
             if method != "elicitation/create" {
                 return Err(self
@@ -192,7 +192,7 @@ impl Connection {
     fn with_meta(&self, mut params: Data, id: i64) -> Data {
         let own = params.get("_meta").clone();
         let mut meta = self.meta.clone();
-        for (key, value) in own.as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+        for (key, value) in own.as_dict().into_iter().flat_map(base::data::Entries::iter) {
             meta.set(key.clone(), value.clone());
         }
         meta.set("progressToken", id.into());

@@ -1,6 +1,6 @@
 //! Results of servers as text for a model.
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// Returns the text of the content blocks of a result: text as it is, anything else as a line that names it.
 #[must_use]

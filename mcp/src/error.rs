@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use base::data::Data;
+use base::words::words;
 use providers::web::{Failure, FailureKind};
-use runtime::data::Data;
-use runtime::words::words;
 
 words! {
     /// The kind of an [`McpError`].

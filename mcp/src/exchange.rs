@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::data::Data;
 use jsonrpc::{Answer, EnvelopeError, Id, IdRule, IdScanner, Message, Problem, Request, Rules, code};
 use providers::web::too_many_values;
-use runtime::data::Data;
 use tokio::sync::{Notify, oneshot};
 
 use crate::error::{McpError, McpErrorKind, excerpt};

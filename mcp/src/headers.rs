@@ -1,8 +1,8 @@
 //! The headers of requests over HTTP, by which proxies route them.
 
+use base::data::Data;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use runtime::data::Data;
 
 /// Returns the headers that repeat parts of a request of the version without sessions.
 pub(crate) fn of_request(method: &str, params: &Data, mirrored: &[(String, String)]) -> Vec<(String, String)> {
@@ -28,7 +28,7 @@ pub(crate) fn mirrored(schema: &Data, arguments: &Data) -> Vec<(String, String)>
 const DEEPEST: usize = 16;
 
 fn collect(schema: &Data, arguments: &Data, found: &mut Vec<(String, String)>, depth: usize) {
-    for (key, property) in schema.get("properties").as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+    for (key, property) in schema.get("properties").as_dict().into_iter().flat_map(base::data::Entries::iter) {
         let argument = arguments.get(key);
         if let Some(header) = property.get("x-mcp-header").as_str()
             && is_token(header)

@@ -386,7 +386,7 @@ impl HttpShared {
             let message = format!("MCP server `{name}` refers to another server: {}", excerpt(&location));
             return with_status(McpError::new(McpErrorKind::Status, message).help("if that is intended, use its URL"));
         }
-        let error = runtime::data::Data::from_json(&String::from_utf8_lossy(&body)).unwrap_or_default();
+        let error = base::data::Data::from_json(&String::from_utf8_lossy(&body)).unwrap_or_default();
         let error = error.get("error");
         if error.get("code").as_int().is_some() {
             return with_status(McpError::of_answer(&name, error));

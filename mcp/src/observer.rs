@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::seam::LocalFuture;
+use base::call::LocalFuture;
+use base::data::Data;
 
 /// A receiver of what a server sends by itself. It ignores methods that it does not know.
 pub trait Listener {

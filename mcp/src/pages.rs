@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// The pages of a list so far.
 #[derive(Default)]

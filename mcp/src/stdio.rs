@@ -5,7 +5,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use runtime::seam::LocalFuture;
+use base::call::LocalFuture;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, spawn_local};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::schema::Schema;
 
 use crate::error::excerpt;

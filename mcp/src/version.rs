@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// The newest version without sessions.
 pub const STATELESS: &str = "2026-07-28";

@@ -6,17 +6,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use base::call::LocalFuture;
+use base::clock::Clock;
+use base::data::Data;
+use base::ids::IdStream;
+use eventlog::MemoryLog;
 use runtime::capabilities::{Capabilities, PlacementPolicy};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, HookEvent};
-use runtime::ids::IdStream;
 use runtime::model::{Delta, Request};
 use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Reminder, ReminderSource, ReminderSpec, RoleHint};
 use runtime::render::{RenderOptions, render};
-use runtime::seam::{LocalFuture, Scope, Turn};
+use runtime::seam::{Scope, Turn};
 use runtime::session::Session;
 
 use crate::model::http::retry::schedule;

@@ -10,7 +10,7 @@ use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::seam::{Answer, LocalFuture};
+use base::call::{Answer, LocalFuture};
 use runtime::seen_texts::SeenTexts;
 use runtime::watch::{FileChange, FileChanges, FileWatcher};
 

@@ -15,15 +15,18 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
+use base::call::CallError;
+use base::data::Data;
+use base::words::words;
+use eventlog::NewRecord;
+
 use crate::agent_loop::{LoopResult, LoopStatus};
-use crate::data::Data;
-use crate::event_log::{NewRecord, Topic};
+use crate::event_log::Topic;
 use crate::hooks::EventKind;
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
 use crate::model::{ModelReply, Request, Usage};
-use crate::seam::{CallError, Caller, Scope, Turn};
-use crate::words::words;
+use crate::seam::{Caller, Scope, Turn};
 
 pub use trace_context::{SpanId, TraceContext, TraceId, digest, span_id_of, trace_id_of};
 

@@ -19,19 +19,20 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use base::call::{CallError, CallErrorKind, Outcome, call_error};
+use base::data::Data;
 use open_calls::OpenCalls;
 use subscriptions::ProviderSubscriptions;
 use tool_source::ToolOffer;
 use tracing::Instrument as _;
 
-use crate::data::Data;
 use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
 use crate::note::Note;
 use crate::reminder::condition::Conditions;
 use crate::reminder::files::ReminderFiles;
 use crate::reminder::providers::{ReminderProvider, ReminderProviders};
 use crate::render::fallback::SlotFallbacks;
-use crate::seam::{CallError, CallErrorKind, Caller, Model, Outcome, Receipts, Scope, Tool, Turn, call_error};
+use crate::seam::{Caller, Model, Receipts, Scope, Tool, Turn};
 use crate::session::Session;
 
 mod budget;

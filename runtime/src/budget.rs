@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::data::Data;
+use base::data::Data;
 
 mod charge;
 mod codes;

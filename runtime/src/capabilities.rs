@@ -1,7 +1,7 @@
 //! [`Capabilities`]: the capabilities of a route (a provider and a model). The table of known routes is data of the
 //! crate `providers`; this module only defines its shape.
 
-use crate::words::words;
+use base::words::words;
 
 mod price;
 

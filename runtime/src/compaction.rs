@@ -5,11 +5,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::call::Outcome;
+use base::codes::Severity;
+use base::data::Data;
+
 use crate::hooks::{CompactionAction, EventKind, HookEvent, Listeners, PreCompact};
-use crate::note::{Note, Severity};
+use crate::note::Note;
 use crate::reminder::bridge::Seam;
-use crate::seam::{Compactor, Outcome, Scope, Summary, Turn};
+use crate::seam::{Compactor, Scope, Summary, Turn};
 use crate::session::Session;
 use crate::timeout::{is_timeout, with_timeout};
 use crate::transcript::compact::{CompactOptions, PendingCompaction, Strategy, begin};

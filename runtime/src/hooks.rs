@@ -5,8 +5,10 @@
 use std::any::Any;
 use std::rc::Rc;
 
+use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
+
 use crate::reminder::ReminderError;
-use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Turn, call_error};
+use crate::seam::Turn;
 use crate::timeout::TimedOut;
 
 mod action;

@@ -3,19 +3,15 @@
 //!
 //! | module | offers |
 //! |---|---|
-//! | [`data`] | `Data`, the neutral payload |
 //! | [`seam`] | passing of answers, faults, turns and scopes; `Tool`, `Model`, `Compactor` |
 //! | [`note`] | diagnostics that must not end the work |
-//! | [`cancel`], [`clock`], [`moment`], [`ids`] | cancellation, time, RFC 3339, ids |
+//! | [`cancel`] | cancellation |
 //! | [`budget`] | limits of what requests use, and what was spent on what |
 //! | [`message`], [`model`], [`capabilities`] | vendor-neutral requests to a model |
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
 //! | [`render`] | pending reminders into the slots of a route |
 //! | [`transcript`] | messages and events in persistent vectors |
-//! | [`failures`](mod@failures) | failures of a server, as lines of the log and as counts |
-//! | [`files`], [`lock`] | opening regular files only, without waiting; advisory locks on files |
-//! | [`keyed_limit`] | a limit of how many of something each owner has |
-//! | [`event_log`] | the log and its backends in memory and in a file |
+//! | [`event_log`] | the topics of the runtime's records, and their run |
 //! | [`hooks`] | events, verdicts, registered handlers |
 //! | [`receipt`] | receipts of tool calls |
 //! | [`timeout`] | time limits of handlers |
@@ -26,28 +22,17 @@
 //! | [`activity`] | activity of loops, as records from which traces are built |
 //! | [`watch`] | watching files for a daemon |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
-//! | [`codes`](mod@codes) | the codes of this crate's diagnostics, and their definition |
-//! | [`words`](mod@words) | enums of words, suggestions |
 
 pub mod activity;
 pub mod agent_loop;
 pub mod budget;
 pub mod cancel;
 pub mod capabilities;
-pub mod clock;
-pub mod codes;
 pub mod compaction;
-pub mod data;
 pub mod event_log;
-pub mod failures;
-pub mod files;
 pub mod hooks;
-pub mod ids;
-pub mod keyed_limit;
-pub mod lock;
 pub mod message;
 pub mod model;
-pub mod moment;
 pub mod note;
 pub mod receipt;
 pub mod reminder;
@@ -59,7 +44,6 @@ pub mod session;
 pub mod timeout;
 pub mod transcript;
 pub mod watch;
-pub mod words;
 pub mod workers;
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
-use crate::words::words;
+use base::data::{Data, Entries};
+use base::words::words;
 
 mod list;
 mod read;

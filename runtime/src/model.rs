@@ -4,11 +4,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::call::{CallError, CallErrorKind};
+use base::data::{Data, Entries};
+use base::words::words;
+
 use crate::message::{Block, Content, Message, Messages, ToolCall, ToolSpec};
 use crate::render::Rendered;
-use crate::seam::{CallError, CallErrorKind};
-use crate::words::words;
 
 mod answer_end;
 mod conversation;
@@ -152,7 +153,7 @@ impl ModelReply {
     pub fn thoughts_left_out(&self) -> u64 {
         self.extra
             .get(THOUGHTS_LEFT_OUT)
-            .and_then(crate::data::Data::as_int)
+            .and_then(base::data::Data::as_int)
             .map_or(0, |count| count.max(0).cast_unsigned())
     }
 }

@@ -5,32 +5,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::codes::CodeRef;
-use crate::data::Data;
-use crate::seam::CallError;
-
-/// The severity of a note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Severity {
-    /// An operation was not done.
-    Error,
-    /// An operation was done, but possibly not as intended.
-    Warning,
-    /// For the record.
-    Info,
-}
-
-impl Severity {
-    /// Returns the written form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Info => "info",
-        }
-    }
-}
+use base::call::CallError;
+use base::codes::{CodeRef, Severity};
+use base::data::Data;
 
 /// A diagnostic that must not end the work.
 #[derive(Debug, Clone)]

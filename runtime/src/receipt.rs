@@ -6,11 +6,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::words;
+
 use crate::hooks::EventKind;
 use crate::message::ToolCall;
 use crate::reminder::{Reminder, ReminderField, Surface};
-use crate::words::words;
 
 words! {
     /// The outcome of a tool call.

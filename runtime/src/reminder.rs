@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use base::words::words;
+
 use crate::render::FramedBody;
-use crate::words::words;
 
 pub mod bridge;
 pub mod codec;

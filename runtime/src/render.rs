@@ -4,15 +4,17 @@
 
 use std::sync::Arc;
 
+use base::call::call_error;
+use base::codes::Severity;
+use base::data::Data;
+use base::words::words;
+
 use crate::capabilities::{Capabilities, Placement, PlacementPolicy, WireFormat};
-use crate::data::Data;
 use crate::message::{Block, Messages, Role};
-use crate::note::{Note, Severity};
+use crate::note::Note;
 use crate::reminder::lifecycle::{BodyChoice, SelectedReminder, estimated_tokens};
 use crate::reminder::policy;
 use crate::reminder::{Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
-use crate::seam::call_error;
-use crate::words::words;
 
 mod anchor;
 pub mod fallback;

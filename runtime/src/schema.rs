@@ -10,7 +10,7 @@ use std::fmt;
 
 use boon::{CompileError, Compiler, SchemaIndex, Schemas, UrlLoader};
 
-use crate::data::Data;
+use base::data::Data;
 
 mod answer;
 mod cycle;

@@ -5,20 +5,19 @@
 //!
 //! Data is `Send`, behaviour is not: these traits live behind `Rc` on the worker that owns the session. No borrow of a
 //! session is alive while one of them runs, so any of them may call back into the same session.
-
 use std::any::Any;
 use std::fmt;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
+use base::clock::Clock;
+use base::data::Data;
+use eventlog::EventLog;
 
 use crate::activity::Activity;
 use crate::budget::{Budget, Charge, Quote};
 use crate::cancel::Cancel;
-use crate::clock::Clock;
-use crate::codes::CodeRef;
-use crate::data::Data;
-use crate::event_log::EventLog;
 use crate::hooks::EventKind;
 use crate::message::{Message, ToolCall, ToolSpec};
 use crate::model::{Delta, ModelReply, Request};
@@ -30,89 +29,10 @@ use crate::reminder::overrides::SpecOverrides;
 use crate::reminder::{Reminder, ReminderSpec};
 use crate::session::Session;
 use crate::timeout::TimedOut;
-use crate::words::words;
 
-mod blocking;
 mod permission;
 
-pub use blocking::{BlockingPool, run_blocking};
 pub use permission::{ApprovalDemand, Approver, PermissionOutcome, PermissionRuling, Permissions};
-
-/// A future that stays on its thread.
-pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-
-/// An answer that is usually ready; only one that waits is boxed.
-pub enum Answer<'a, T> {
-    /// The callee did not wait.
-    Now(T),
-    /// The callee waits.
-    Later(LocalFuture<'a, T>),
-}
-
-impl<'a, T> Answer<'a, T> {
-    /// Returns the answer and waits for it if necessary.
-    pub async fn get(self) -> T {
-        match self {
-            Answer::Now(value) => value,
-            Answer::Later(future) => future.await,
-        }
-    }
-
-    /// Returns the answer of a callee that does not wait.
-    #[cfg(test)]
-    pub(crate) fn now(self) -> T {
-        match self {
-            Answer::Now(value) => value,
-            Answer::Later(_) => panic!("the callee waits"),
-        }
-    }
-
-    /// Creates an answer that waits.
-    pub fn later(future: impl Future<Output = T> + 'a) -> Answer<'a, T> {
-        Answer::Later(Box::pin(future))
-    }
-}
-
-words! {
-    /// The kind of a [`CallError`], by which the loop decides how to go on.
-    pub enum CallErrorKind {
-        /// A script threw.
-        Script = "script",
-        /// The work was cancelled.
-        Cancelled = "cancelled",
-        /// A deadline passed.
-        Deadline = "deadline",
-        /// A model route failed.
-        Model = "model",
-        /// A limit was reached (memory, depth, queue).
-        Limit = "limit",
-        /// Input that violates a rule of the core; it has a code.
-        Invalid = "invalid",
-        /// Reading or writing failed (event log, files).
-        Io = "io",
-    }
-}
-
-/// A failure of a script, a route or a provider. Opaque here; `stdlib` recovers its value and stack by
-/// [`CallError::as_any`].
-pub trait CallError: fmt::Debug + fmt::Display {
-    /// Returns the kind of failure.
-    fn kind(&self) -> CallErrorKind;
-    /// Returns the concrete failure.
-    fn as_any(&self) -> &dyn Any;
-    /// Returns the diagnostic code, if the failure has one.
-    fn code(&self) -> Option<CodeRef> {
-        None
-    }
-}
-
-/// A result that fails with the callee's error.
-pub type Outcome<T> = Result<T, Rc<dyn CallError>>;
-
-/// Converts a concrete failure to an outcome's failure.
-pub fn call_error<F: CallError + 'static>(failure: F) -> Rc<dyn CallError> {
-    Rc::new(failure)
-}
 
 /// The two failures that the core raises by itself at any point.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

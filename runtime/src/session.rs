@@ -2,17 +2,17 @@
 //!
 //! [`Session::with`] is the only access to its state, and the closure cannot wait: so no borrow is alive while a hook,
 //! tool, provider or model runs, and any of those may call back into the session.
-
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
+use base::data::Data;
+use base::ids::{IdStream, Ids, SharedIds};
+
 use crate::activity::TraceContext;
 use crate::cancel::Cancel;
-use crate::data::Data;
 use crate::hooks::EventKind;
-use crate::ids::{IdStream, Ids, SharedIds};
 use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
 use crate::reminder::lifecycle::{LifecycleBatch, RecordOwner};
@@ -27,6 +27,8 @@ mod open_calls;
 mod prompts;
 mod recover;
 mod reminders;
+#[cfg(test)]
+mod stalled_log;
 #[cfg(test)]
 mod tests;
 

@@ -8,8 +8,10 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
+
 use crate::cancel::Cancel;
-use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, call_error};
+use crate::seam::Scope;
 
 /// A handler or provider exceeded its time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -11,7 +11,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::message::{Message, Messages};
 
 mod account;

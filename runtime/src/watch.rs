@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::seam::{Answer, LocalFuture};
-use crate::words::words;
+use base::call::{Answer, LocalFuture};
+use base::words::words;
 
 words! {
     /// The kind of a file change.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use runtime::event_log::{DurableFuture, EventLog, LogReservation, NewRecord, SharedLog, Ticket, Topic};
+use eventlog::{DurableFuture, EventLog, LogReservation, NewRecord, SharedLog, Ticket};
+use runtime::event_log::Topic;
 
 /// The counters of sessions, shared by threads.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use base::failures;
 use hyper::body::Incoming;
-use runtime::failures;
 
 use crate::http::{FullBody, HttpListener, ListenError, RequestGuard, Token, bind, challenge, is_local};
 use crate::metrics::Exposition;

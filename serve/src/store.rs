@@ -25,8 +25,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use runtime::event_log::{Record, RunTaggedLog, SqliteLog, Topic};
-use runtime::lock::{LockError, LockFile};
+use base::lock::{LockError, LockFile};
+use eventlog::{Record, SqliteLog};
+use runtime::event_log::{RunTaggedLog, Topic};
 
 use crate::host::SessionEvent;
 

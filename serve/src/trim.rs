@@ -14,9 +14,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use runtime::event_log::{
-    LogCode, LogError, LogFile, Record, RecordFilter, RecordRemover, SqliteLog, SqliteOptions, Topic,
-};
+use eventlog::{LogCode, LogError, LogFile, Record, RecordFilter, RecordRemover, SqliteLog, SqliteOptions};
+use runtime::event_log::Topic;
 use stdlib::{CodeRef, from_core};
 
 use crate::store::{StoreError, exclude_servers};

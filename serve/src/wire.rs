@@ -4,7 +4,7 @@
 //!   fields that each draft has.
 //! - [`reminder_params`]: a reminder that is sent to a session, over any protocol.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::codec::{ReminderChange, expiry_word};
 use runtime::reminder::{Reminder, ReminderField, Surface};

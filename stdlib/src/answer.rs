@@ -1,10 +1,10 @@
 //! The type of a model's answer: `returns` and `output_schema`.
 
 use crate::options::WrittenSchema;
+use base::data::Data;
 use lang::builtins::parse_json;
 use lang::value::Value;
 use lang::vm::{Called, Context, Cx, DecodeOptions, Decoded, Function, Isolate, Raise, RunCode, TypeValue};
-use runtime::data::Data;
 use runtime::schema::{read_answer, unfenced};
 use std::rc::Rc;
 

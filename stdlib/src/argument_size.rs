@@ -1,7 +1,7 @@
 //! The size of arguments, measured before anything is copied.
 
+use base::data::Data;
 use lang::value::Value;
-use runtime::data::Data;
 
 /// The size of a value without its text, in bytes.
 const VALUE_BYTES: usize = 32;

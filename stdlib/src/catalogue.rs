@@ -16,14 +16,14 @@ use crate::rhai_front_end::packs::PackCode;
 use crate::schema::SchemaCode;
 use crate::system::SystemCode;
 use crate::testing::TestCode;
+use base::codes::{Code as CoreRow, CodeRef as CoreCode};
+use eventlog::LogCode;
 use lang::diagnostic::Severity;
 use lang::diagnostic::code::{Code, CodeRef};
 use lang::vm::RunCode;
 use providers::fact::FactCode;
 use providers::model::ToolCode;
 use runtime::budget::BudgetCode;
-use runtime::codes::{Code as CoreRow, CodeRef as CoreCode};
-use runtime::event_log::LogCode;
 use runtime::reminder::ReminderCode;
 use std::ptr;
 use std::sync::OnceLock;
@@ -92,9 +92,9 @@ fn of_core(row: &CoreRow) -> Code {
     Code {
         code: row.code,
         severity: match row.severity {
-            runtime::note::Severity::Error => Severity::Error,
-            runtime::note::Severity::Warning => Severity::Warning,
-            runtime::note::Severity::Info => Severity::Info,
+            base::codes::Severity::Error => Severity::Error,
+            base::codes::Severity::Warning => Severity::Warning,
+            base::codes::Severity::Info => Severity::Info,
         },
         title: row.title,
         meaning: row.meaning,

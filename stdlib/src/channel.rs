@@ -15,8 +15,8 @@ pub(crate) use value::ChannelValue;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use base::data::Data;
 use lang::vm::Raise;
-use runtime::data::Data;
 use tokio::sync::mpsc;
 
 /// A response of the daemon, which runs on other threads. Dropping it does not stop what has begun.

@@ -14,9 +14,9 @@
 //! recorded run admits them only when everything before them has happened, so that it can be
 //! repeated from the recording alone.
 
+use base::call::LocalFuture;
+use base::clock::Clock;
 use lang::vm::Idle;
-use runtime::clock::Clock;
-use runtime::seam::LocalFuture;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;

@@ -1,10 +1,10 @@
 //! Values of the language and data of the core, into one another.
 
 use crate::values::TranscriptValue;
+use base::data::{Data, Entries};
 use lang::value::article;
 use lang::value::{Dict, Range, Str, Value};
 use lang::vm::{Meter, Raise, RunCode, Stopped};
-use runtime::data::{Data, Entries};
 use runtime::reminder::{ReminderField, Surface};
 use std::sync::Arc;
 

@@ -7,8 +7,8 @@
 //! The memory of a run is counted on its thread. What an operation needs is therefore handed over and comes back; what it makes
 //! is counted with [`lang::vm::take_over`].
 
-use runtime::event_log::while_wanted;
-use runtime::seam::{BlockingPool, LocalFuture};
+use base::call::{BlockingPool, LocalFuture};
+use eventlog::while_wanted;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -16,6 +16,8 @@ mod waiting;
 
 pub use embedded::Evaluated;
 pub use ending::RunResult;
+use ending::errors;
+use eventlog::{EventLog, MemoryLog};
 pub use hosted::{
     Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, ServedEntry, ServedKind,
     check_entries, check_served,
@@ -24,8 +26,6 @@ pub use inspect::{ConversationView, ReminderView};
 pub use mcp::SyncedServer;
 pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
-
-use ending::errors;
 use unset::UnsetNames;
 
 use crate::Capability;
@@ -53,7 +53,6 @@ use lang::vm::{Context, Exit, Fiber, Isolate, Proto, Raise, RunCode, Watched, cl
 use providers::model::CapabilityTable;
 use runtime::activity::{Activity, ActivityOptions};
 use runtime::budget::{Budget, BudgetOwner, Ledger};
-use runtime::event_log::{EventLog, MemoryLog};
 use runtime::reminder::policy::ReminderPolicy;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};

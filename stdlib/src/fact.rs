@@ -1,9 +1,11 @@
 //! Errors of facts as raises, notes and rows of the catalogue.
 
+use base::codes::Severity;
+
 use crate::catalogue::from_core;
 use lang::vm::Raise;
 use providers::fact::{FactCode, FactError, Oddity};
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 
 /// An error of facts.
 pub(crate) fn of_fact(error: &FactError) -> Box<Raise> {

@@ -1,4 +1,5 @@
 //! The context in which a builtin is called: its session and scope.
+use base::data::Data;
 
 use crate::bind::to_reminder_data;
 use crate::fault::of_reminder;
@@ -7,7 +8,6 @@ use lang::value::Value;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
 #[cfg(feature = "hub")]
 use runtime::activity::{Activity, TraceContext};
-use runtime::data::Data;
 use runtime::receipt::AuditLog;
 use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
 use runtime::reminder::providers::{ReminderOptions, ReminderProvider};

@@ -7,11 +7,12 @@ pub(crate) use codes::ServedCode;
 pub use task_update::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
 
 use crate::channel::ChannelHost;
+use base::call::LocalFuture;
+use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::vm::RunCode;
 use runtime::agent_loop::LoopResult;
-use runtime::data::Data;
-use runtime::seam::{Approver, LocalFuture};
+use runtime::seam::Approver;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::path::PathBuf;

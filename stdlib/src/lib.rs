@@ -84,6 +84,7 @@ pub use crate::channel::{ChannelEvents, ChannelHost, ChannelRefusal, ChannelRepl
 #[cfg(feature = "hub")]
 pub use crate::hub::convert as hub_convert;
 pub use crate::mcp::McpServerSpec;
+pub use base::moment::{from_rfc3339, rfc3339};
 pub use builtin_search::{builtins_elsewhere, nearest_builtin_word, search_builtins};
 pub use catalogue::{catalogue, find, from_core};
 pub use convert::{to_data, to_value};
@@ -113,7 +114,6 @@ pub use recording::{Preview, PreviewedReminder, PreviewedRequest, RunRecording};
 pub use reminder_files::{check_reminder_file, check_reminder_text, is_reminder_file, reminder_files_of};
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::{is_rhai, rhai_definitions};
-pub use runtime::moment::{from_rfc3339, rfc3339};
 pub use table::{builtins, registry};
 pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
 pub use variant::RunVariant;

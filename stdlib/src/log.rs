@@ -4,13 +4,14 @@
 use crate::catalogue::from_core;
 use crate::fault::to_raise;
 use crate::world::World;
+use base::call::{call_error, run_blocking};
+use eventlog::{
+    EventLog, LogBackend, LogError, LogReader, MemoryLog, MemoryRetention, SharedLog, SqliteLog, SqliteOptions,
+    ask_while_reading,
+};
 use lang::diagnostic::Diagnostic;
 use lang::vm::{Meter, Raise, RunCode};
-use runtime::event_log::{
-    EventLog, LogBackend, LogError, LogReader, MemoryLog, MemoryRetention, RunTaggedLog, SharedLog, SqliteLog,
-    SqliteOptions, ask_while_reading,
-};
-use runtime::seam::{call_error, run_blocking};
+use runtime::event_log::RunTaggedLog;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -36,6 +36,7 @@ mod tools;
 mod web;
 
 pub(crate) use a2a::*;
+use base::data::Data;
 pub(crate) use budget::BudgetOptions;
 pub(crate) use channels::*;
 pub(crate) use compaction::CompactionOptions;
@@ -66,7 +67,6 @@ use lang::check::CheckCode;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::data::Data;
 use runtime::seam::Scope;
 use runtime::transcript::Transcript;
 

@@ -4,11 +4,11 @@ mod codes;
 
 pub(crate) use codes::SourceCode;
 
+use base::files;
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::nearest;
 use lang::module::{Loader, missing};
 use lang::source::{Source, SourceRef};
-use runtime::files;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 

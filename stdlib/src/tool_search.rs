@@ -3,12 +3,13 @@
 //! A loop with many tools pays for their descriptions in each request. Those that are deferred are left out; the model finds them
 //! with the tool `tool_search`, and has them from the next turn on, after those that it had before.
 
+use base::call::{Answer, LocalFuture, Outcome};
+use base::data::Data;
 use globset::{Glob, GlobMatcher};
 use lang::vm::{Raise, RunCode};
 use runtime::agent_loop::{LoadedTools, ToolSource};
-use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, LocalFuture, Outcome, Output, Scope, Tool, Turn};
+use runtime::seam::{Output, Scope, Tool, Turn};
 use runtime::session::Session;
 use std::any::Any;
 use std::cell::RefCell;

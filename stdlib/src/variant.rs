@@ -1,6 +1,6 @@
 //! [`RunVariant`]: what an evaluation changes in a run, whatever its script says.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::overrides::{OverrideTarget, SpecOverride, SpecOverrides, target_glob};
 use runtime::reminder::providers::ReminderVariation;
 

@@ -15,8 +15,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use base::data::Data;
 use runtime::activity::{ActivityKind, SpanId, TraceContext, TraceId, span_id_of, trace_id_of};
-use runtime::data::Data;
 use runtime::event_log::Topic;
 use runtime::reminder::lifecycle::LifecycleKind;
 

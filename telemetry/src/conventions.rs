@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use crate::span::{Attribute, Value};
 

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, RecordObserver};
+use base::data::Data;
+use eventlog::{NewRecord, RecordObserver};
 
 use crate::builder::{ActivityRecord, SpanBuilder};
 use crate::destination::Destination;

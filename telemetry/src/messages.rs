@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// Returns `gen_ai.system_instructions` of a system text.
 pub(crate) fn system_instructions(text: &Arc<str>) -> String {

@@ -15,10 +15,10 @@ mod wire;
 
 use crate::harn::{root, scratch};
 use crate::packages::python;
+use eventlog::SqliteOptions;
 use hub::Hub;
 use hub::broker::BrokerOptions;
 use hub::store::SqliteStore;
-use runtime::event_log::SqliteOptions;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -1,7 +1,7 @@
 //! `harn channel`: channels are enrolled, listed and revoked by records of the event log.
 
 use crate::harn::{Outcome, harn_with_input, scratch};
-use runtime::event_log::{LogFile, RecordFilter};
+use eventlog::{LogFile, RecordFilter};
 use std::path::PathBuf;
 
 /// A log of its own.

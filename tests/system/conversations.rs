@@ -6,8 +6,8 @@
 use crate::vendors::answers::{Dice, End};
 use crate::vendors::server::{Exchange, Vendors};
 use crate::vendors::{APIS, Api, Wire};
+use eventlog::MemoryLog;
 use providers::model::CapabilityTable;
-use runtime::event_log::MemoryLog;
 use runtime::reminder::lifecycle::rebuild::rebuild;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;

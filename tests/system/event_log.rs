@@ -8,7 +8,7 @@ mod shared;
 mod trim;
 
 use crate::harn::{Outcome, harn_with_input, scratch, trust};
-use runtime::event_log::{LogFile, Record, RecordFilter};
+use eventlog::{LogFile, Record, RecordFilter};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! says what the code says.
 
 use crate::harn::root;
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::EventKind;
 use runtime::reminder::bridge::{DeliveryMode, Seam};
 use runtime::reminder::lifecycle::{DropReason, ExpireReason};

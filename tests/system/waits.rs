@@ -121,8 +121,8 @@ fn a_wait_is_seen() {
     let source = "thread::sleep(a);\n// sleep(1)\nlet text = \"sleep(5)\n elapsed()\";\nsleep(b).await;\nassert!(now.elapsed() < c);\n";
     assert_eq!(waits(&parts(source).0), [1, 5, 6]);
     assert!(waits("fn sleep(cx: &mut Cx) {\nclock.sleep(5);\nget_sleep(1);\nsleep_until(2);\n").is_empty());
-    assert_eq!(tests_of("runtime/src/lock.rs", "a\n#[cfg(test)]\nmod tests {\n"), Some(2));
-    assert_eq!(tests_of("runtime/src/lock.rs", "a\n#[cfg(test)]\nmod tests;\n"), None);
+    assert_eq!(tests_of("base/src/lock.rs", "a\n#[cfg(test)]\nmod tests {\n"), Some(2));
+    assert_eq!(tests_of("base/src/lock.rs", "a\n#[cfg(test)]\nmod tests;\n"), None);
     for name in [
         "hub/tests/laws/rows.rs",
         "serve/src/host/testing.rs",

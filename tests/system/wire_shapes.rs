@@ -1,8 +1,8 @@
 //! The JSON blocks of the guide go through the types of core and wires and come out with nothing lost.
 
 use crate::harn::root;
-use runtime::data::Data;
-use runtime::ids::{IdStream, SharedIds};
+use base::data::Data;
+use base::ids::{IdStream, SharedIds};
 use runtime::reminder::bridge::{DeliveryMode, Queue};
 use runtime::reminder::{Propagate, ReminderField, ReminderSource, RoleHint, Surface};
 use runtime::transcript::{Transcript, TranscriptEvent};

@@ -1,6 +1,6 @@
 //! [`Document`]: what came over the wire as a whole, and how serde reads it.
 
-use runtime::data::Data;
+use base::data::Data;
 use serde::de::DeserializeOwned;
 
 use super::error::{Place, ShapeError, without_ignored};

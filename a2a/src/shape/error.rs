@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use runtime::data::{Data, Entries, FromDataError};
-use runtime::words::{nearest, snake_case};
+use base::data::{Data, Entries, FromDataError};
+use base::words::{nearest, snake_case};
 use serde_path_to_error::{Path, Segment};
 
 use super::spelling::Spelling;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::{Data, Entries};
+use base::data::{Data, Entries};
 
 use super::key::Key;
 

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::moment::rfc3339;
+use base::data::Data;
+use base::moment::rfc3339;
 
 use super::fields::Fields;
 use super::key;

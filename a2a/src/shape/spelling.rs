@@ -1,6 +1,6 @@
 //! [`Spelling`]: the differences between the versions, in what is read and in what is written.
 
-use runtime::data::{Data, Entries};
+use base::data::{Data, Entries};
 use serde::de::DeserializeOwned;
 
 use super::fields::Fields;

@@ -9,8 +9,9 @@ mod reduced;
 mod round_trip;
 mod shape_errors;
 
+use base::data::Data;
+
 use crate as model;
-use runtime::data::Data;
 
 fn json(text: &str) -> Data {
     Data::from_json(text).unwrap()

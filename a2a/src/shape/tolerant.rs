@@ -1,7 +1,7 @@
 //! Reading what a peer may write in a later version of the protocol: words that are unknown here do not make an answer
 //! or a stream unreadable. What is known is read strictly first, so that usual documents cost nothing more.
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::error::is_same_word;
 use super::{ShapeError, Version, word};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::{Data, Entries};
-use runtime::moment::from_rfc3339;
+use base::data::{Data, Entries};
+use base::moment::from_rfc3339;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 

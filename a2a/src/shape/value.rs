@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::moment::from_rfc3339;
+use base::data::Data;
+use base::moment::from_rfc3339;
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 

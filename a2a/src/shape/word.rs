@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use runtime::data::Data;
+use base::data::Data;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 

@@ -1,10 +1,10 @@
 //! The tasks of a hub as a table of the HTML page.
-
 use std::fmt::Write;
+
+use base::moment::rfc3339;
 
 use super::{HubTasks, word};
 use crate::markup::escape;
-use runtime::moment::rfc3339;
 
 /// Writes the section of the tasks.
 pub(in super::super) fn table(out: &mut String, hub: &HubTasks) {

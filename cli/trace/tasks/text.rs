@@ -1,12 +1,12 @@
 //! The tasks of a hub as text.
-
 use std::fmt::Write;
+
+use base::moment::rfc3339;
 
 use super::super::names::{clean, count, first_line, fit, grouped};
 use super::super::paint::Paint;
 use super::{Attempt, Destination, HubTasks, TaskLife, word};
 use hub::proto::a2a::TaskState;
-use runtime::moment::rfc3339;
 
 /// Writes every task, after a summary.
 pub(in super::super) fn tasks(out: &mut String, hub: &HubTasks, paint: Paint, columns: usize) {

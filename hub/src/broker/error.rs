@@ -60,18 +60,18 @@ impl BrokerError {
     }
 
     pub(crate) fn not_found(what: &str, id: &str) -> BrokerError {
-        BrokerError::new(ErrorKind::NotFound, format!("{what} not found: `{}`", runtime::ids::shortened(id)))
+        BrokerError::new(ErrorKind::NotFound, format!("{what} not found: `{}`", base::ids::shortened(id)))
     }
 
     /// Returns the error of a request of an agent that the hub does not know.
     pub(crate) fn unregistered(agent_id: &str) -> BrokerError {
-        let text = format!("agent not found: `{}`; register it first", runtime::ids::shortened(agent_id));
+        let text = format!("agent not found: `{}`; register it first", base::ids::shortened(agent_id));
         BrokerError::new(ErrorKind::NotFound, text)
     }
 
     /// Returns the error of an id that was used for another message or request.
     pub(crate) fn used(what: &str, id: &str) -> BrokerError {
-        let id = runtime::ids::shortened(id);
+        let id = base::ids::shortened(id);
         let text = format!("the {what} `{id}` was used before with other content; use a new id");
         BrokerError::new(ErrorKind::AlreadyExists, text)
     }

@@ -36,7 +36,7 @@ pub(crate) fn deadline(metadata: Option<&Struct>) -> Result<Option<u64>, BrokerE
         ));
     };
     let parsed: jiff::Timestamp = written.parse().map_err(|_| {
-        let shown = runtime::ids::shortened(written);
+        let shown = base::ids::shortened(written);
         BrokerError::invalid(format!(
             "`metadata.deadline` is not a time: `{shown}`; use RFC 3339, as in `2026-01-31T12:00:00Z`"
         ))

@@ -299,7 +299,7 @@ impl Step<'_> {
 fn act_as(caller: &Caller, agent_id: &str) -> Result<(), BrokerError> {
     match caller {
         Caller::Agent(id) if id != agent_id => {
-            let (id, other) = (runtime::ids::shortened(id), runtime::ids::shortened(agent_id));
+            let (id, other) = (base::ids::shortened(id), base::ids::shortened(agent_id));
             Err(BrokerError::new(ErrorKind::PermissionDenied, format!("`{id}` cannot act as `{other}`")))
         }
         _ => Ok(()),
@@ -388,12 +388,12 @@ fn from(agent_id: &str) -> AgentEventMetadata {
 }
 
 fn not_involved(agent_id: &str, task_id: &str) -> BrokerError {
-    let (agent, task) = (runtime::ids::shortened(agent_id), runtime::ids::shortened(task_id));
+    let (agent, task) = (base::ids::shortened(agent_id), base::ids::shortened(task_id));
     BrokerError::new(ErrorKind::PermissionDenied, format!("`{agent}` does not take part in the task `{task}`"))
 }
 
 fn transition(entry: &TaskEntry, to: TaskState) -> BrokerError {
-    let id = runtime::ids::shortened(&entry.task.id);
+    let id = base::ids::shortened(&entry.task.id);
     let (from, to) = (payload::state_name(entry.state()), payload::state_name(to));
     BrokerError::new(ErrorKind::FailedPrecondition, format!("the task `{id}` cannot change from {from} to {to}"))
 }

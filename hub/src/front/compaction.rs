@@ -8,7 +8,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
 
 use crate::broker::CheckpointCursor;
 use crate::broker::change::{ChangeBatch, CheckpointEnd, CheckpointPart};

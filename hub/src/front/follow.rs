@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
 use tokio::sync::Notify;
 
 use crate::broker::task::{TaskEntry, is_final, is_interrupted};

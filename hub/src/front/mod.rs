@@ -12,8 +12,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use runtime::failures::{FailedOperation, report};
-use runtime::ids::IdStream;
+use base::failures::{FailedOperation, report};
+use base::ids::IdStream;
 use tokio::sync::Notify;
 
 use crate::broker::change::{AgentRecord, ChangeBatch, ChangeKind};

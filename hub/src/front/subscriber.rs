@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
 use tokio::sync::Notify;
 
 use crate::broker::query::CursorSeal;
@@ -164,7 +164,7 @@ impl Subscriber {
         if state.queue.len() >= self.capacity || is_too_large {
             state.ended = Some(SubscriptionEnd::Overflow { cursor: state.cursor() });
             state.backlog.clear();
-            let agent = runtime::ids::shortened(&self.agent_id);
+            let agent = base::ids::shortened(&self.agent_id);
             let message = format_args!("ended a subscription of `{agent}`: it was not read fast enough");
             report(FailedOperation::Delivery, "slow hub subscription", message);
         } else {

@@ -45,7 +45,7 @@ impl EventSubscription {
     ) -> Result<EventSubscription, BrokerError> {
         match caller {
             Caller::Agent(agent_id) if *agent_id != request.agent_id => {
-                let text = format!("`{agent_id}` cannot subscribe as `{}`", runtime::ids::shortened(&request.agent_id));
+                let text = format!("`{agent_id}` cannot subscribe as `{}`", base::ids::shortened(&request.agent_id));
                 return Err(BrokerError::new(ErrorKind::PermissionDenied, text));
             }
             _ if request.agent_id.is_empty() => return Err(BrokerError::invalid("missing `agent_id`")),

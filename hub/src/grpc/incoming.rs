@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use base::failures::{FailedOperation, report};
+use base::keyed_limit::{KeyedLimit, KeyedPermit};
 use futures_util::Stream;
 use futures_util::stream::unfold;
-use runtime::failures::{FailedOperation, report};
-use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -7,7 +7,7 @@
 
 use std::pin::Pin;
 
-use runtime::event_log::LogError;
+use eventlog::LogError;
 
 use crate::broker::change::ChangeBatch;
 

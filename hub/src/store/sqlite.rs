@@ -10,11 +10,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use prost::Message as _;
 
-use runtime::data::Data;
-use runtime::event_log::{
+use base::data::Data;
+use eventlog::{
     LogReader, NewRecord, PayloadSource, Record, RecordFilter, RecordPayload, SharedLog, SqliteLog, SqliteOptions,
-    Ticket, Topic,
+    Ticket,
 };
+use runtime::event_log::Topic;
 
 use crate::broker::change::{Change, ChangeBatch, ChangeKind};
 use crate::broker::payload::state_name;

@@ -118,7 +118,7 @@ async fn a_store_from_the_future_delays_no_lease() {
     let folder = std::env::temp_dir().join(format!("harn-hub-clock-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("hub.db");
-    let store = || Box::new(SqliteStore::open(&path, &runtime::event_log::SqliteOptions::default()).unwrap());
+    let store = || Box::new(SqliteStore::open(&path, &eventlog::SqliteOptions::default()).unwrap());
     let ahead = Timed::open(store(), START + DAYS);
     ahead.publish(queued("t")).await.unwrap();
     ahead.claim("w1").await.unwrap();

@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use eventlog::SqliteOptions;
 use hub::broker::change::ChangeBatch;
 use hub::broker::{
     Broker, BrokerOptions, Caller, CheckpointCursor, Claim, Command, ErrorKind, HubStats, ListTasks, Register, Reply,
@@ -14,7 +15,7 @@ use hub::store::{Durability, SqliteStore, Store, StoreError, StoreFuture, Trimma
 use hub::{DeliveryOrder, Hub, HubClock, SubscribeRequest, SubscriptionKind};
 use proptest::prelude::*;
 use prost::Message as _;
-use runtime::event_log::{SqliteOptions, Topic};
+use runtime::event_log::Topic;
 
 use crate::common::{Bench, PublishExt, START, message, published, status};
 

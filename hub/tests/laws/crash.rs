@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use eventlog::{LogError, SqliteOptions};
 use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind, Register, Reply};
 use hub::proto::a2a::TaskState;
 use hub::store::{SqliteStore, Store, StoreError};
 use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
-use runtime::event_log::{LogError, SqliteOptions};
 
 use crate::common::{PublishExt, message, published, status};
 use crate::tokio_wait::until;
@@ -69,15 +69,15 @@ fn a_foreign_file_is_refused_and_a_damaged_record_is_named() {
     std::fs::write(&text, "not a database, and long enough to have a header of SQLite's size: ".repeat(4)).unwrap();
     assert!(matches!(open(&text), Err(StoreError::Log(LogError::Foreign { .. }))));
     let path = folder.join("hub.db");
-    let log = runtime::event_log::SqliteLog::open(&path, &SqliteOptions::default()).unwrap();
-    let record = runtime::event_log::NewRecord {
+    let log = eventlog::SqliteLog::open(&path, &SqliteOptions::default()).unwrap();
+    let record = eventlog::NewRecord {
         topic: runtime::event_log::Topic::Hub.into(),
         kind: "hub.change.task_submitted".into(),
-        payload: runtime::data::Data::from("nonsense").into(),
-        headers: runtime::data::Data::Nil,
+        payload: base::data::Data::from("nonsense").into(),
+        headers: base::data::Data::Nil,
         occurred_at_ms: 1,
     };
-    runtime::event_log::SharedLog::put(&log, record);
+    eventlog::SharedLog::put(&log, record);
     drop(log);
     let store = open(&path).unwrap();
     let result = store.replay(&mut |_| {});

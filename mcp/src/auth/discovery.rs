@@ -1,7 +1,7 @@
 //! [`Discovery`]: where the tokens of a server come from.
 
+use base::data::Data;
 use providers::web::Url;
-use runtime::data::Data;
 
 use super::challenge::Challenge;
 use super::fetch::Fetcher;

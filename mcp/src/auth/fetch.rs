@@ -1,7 +1,7 @@
 //! Requests to authorization servers: limited in size and time, and only to addresses that cannot be overheard.
 
+use base::data::Data;
 use providers::web::{Method, Question, Url, Web};
-use runtime::data::Data;
 
 use crate::error::{McpError, McpErrorKind, excerpt};
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use base::data::Data;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use providers::web::Url;
-use runtime::data::Data;
 
 use super::fetch::{Fetcher, form};
 use super::registration::{ClientProof, ClientRegistration};

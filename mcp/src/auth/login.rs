@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use base::data::Data;
 use providers::web::Url;
-use runtime::data::Data;
 use tokio::time::timeout;
 
 use super::authorizer::{Authorizer, draft, union};

@@ -1,6 +1,6 @@
 //! [`ClientRegistration`]: the id by which an authorization server knows this client.
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::authorizer::AuthSettings;
 use super::discovery::Discovery;

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use runtime::data::Data;
-use runtime::files;
+use base::data::Data;
+use base::files;
 use sha2::{Digest, Sha256};
 
 use super::grant::Grant;

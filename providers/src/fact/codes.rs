@@ -1,6 +1,6 @@
 //! The catalogue of facts.
 
-use runtime::codes;
+use base::codes;
 
 codes! {
 /// The codes of facts.

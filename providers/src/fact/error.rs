@@ -2,10 +2,11 @@
 
 use std::any::Any;
 
+use base::call::{CallError, CallErrorKind};
+use base::codes::CodeRef;
+use base::words::nearest;
+
 use super::FactCode;
-use runtime::codes::CodeRef;
-use runtime::seam::{CallError, CallErrorKind};
-use runtime::words::nearest;
 
 /// An invalid fact, or a failure of its store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,7 +47,7 @@ impl FactError {
     }
 
     /// A value of the wrong type.
-    pub(crate) fn wrong(field: &str, expected: &str, got: &runtime::data::Data) -> FactError {
+    pub(crate) fn wrong(field: &str, expected: &str, got: &base::data::Data) -> FactError {
         FactError::new(FactCode::Shape, field, format!("`{field}` must be {expected}, got {}", got.type_name()))
     }
 }

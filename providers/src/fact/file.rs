@@ -11,8 +11,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use runtime::files;
-use runtime::lock::{LockError, LockMode, lock_within};
+use base::files;
+use base::lock::{LockError, LockMode, lock_within};
 
 use super::line::{self, BEGIN, MAX_LINE};
 use super::{FactCode, FactError};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::{FactCode, FactError};
 

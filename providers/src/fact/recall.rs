@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::bm25;
 use super::store::{IndexedFact, StoreContents};

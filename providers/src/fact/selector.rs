@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::record::known_keys;
 use super::{Fact, FactCode, FactError, FactKind};

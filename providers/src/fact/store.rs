@@ -136,8 +136,7 @@ impl Facts {
     pub fn known(&self, place: &FactLocation) -> Option<Rc<StoreContents>> {
         let path = place.file();
         let (known, contents) = self.parsed.borrow().get(&path).cloned()?;
-        let unchanged =
-            runtime::files::exists_cached(&path) && place.check_links().is_ok() && stamp(&path) == Some(known);
+        let unchanged = base::files::exists_cached(&path) && place.check_links().is_ok() && stamp(&path) == Some(known);
         unchanged.then_some(contents)
     }
 

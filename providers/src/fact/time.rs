@@ -1,8 +1,8 @@
 //! Timestamps as scripts write them: milliseconds since 1970-01-01 UTC, or text (`2026-03-01`, `2026-03-01T12:00:00Z`,
 //! `2026-03-01T12:00:00+02:00`). A date alone is its first moment in UTC; a time without an offset is in UTC.
 
-use runtime::data::Data;
-use runtime::moment::from_iso8601;
+use base::data::Data;
+use base::moment::from_iso8601;
 
 use super::FactError;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use runtime::data::{Data, Entries};
+use base::data::{Data, Entries};
+use base::words::nearest;
 use runtime::message::{Message, Role, ToolSpec};
 use runtime::model::{ModelError, ModelErrorKind, Request};
-use runtime::words::nearest;
 use serde_json::{Map, Value, json};
 
 use super::tool_schema::object_schema;

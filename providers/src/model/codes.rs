@@ -1,6 +1,6 @@
 //! The codes of routes to models.
 
-use runtime::codes;
+use base::codes;
 
 codes! {
 /// The codes of tools as routes offer them.

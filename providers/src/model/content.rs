@@ -12,7 +12,7 @@
 //! | Ollama | `{type: "thinking", thinking}`, unsigned |
 //! | servers of Chat Completions | `{type: "chat_message", model, reasoning_content?, extra_content?}`, of a message with calls |
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::Block;
 
 /// An item of OpenAI's Responses.

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use base::words::nearest;
 use runtime::model::{ModelError, ModelErrorKind};
-use runtime::words::nearest;
 
 use super::location::ServerLocation;
 use super::server::Servers;

@@ -128,7 +128,7 @@ fn media_tokens(text: &str, kind: &str) -> u64 {
 mod tests {
     use std::sync::Arc;
 
-    use runtime::data::Data;
+    use base::data::Data;
     use runtime::message::Message;
     use serde_json::json;
 

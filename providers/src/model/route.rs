@@ -6,13 +6,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{Answer, CallError, Outcome, call_error};
+use base::codes::Severity;
+use base::data::Data;
 use reqwest::header::HeaderValue;
 use runtime::budget::Quote;
 use runtime::capabilities::{Capabilities, WireFormat};
-use runtime::data::Data;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, THOUGHTS_LEFT_OUT};
-use runtime::note::{Note, Severity};
-use runtime::seam::{Answer, CallError, Destination, Model, Outcome, Turn, call_error};
+use runtime::note::Note;
+use runtime::seam::{Destination, Model, Turn};
 use serde_json::Value;
 
 use super::anthropic::{BoundThoughts, PrefixCheck};

@@ -2,9 +2,9 @@
 
 use std::sync::OnceLock;
 
+use base::words::nearest;
 use globset::{Glob, GlobMatcher};
 use runtime::capabilities::{Capabilities, PlacementPolicy, WireFormat};
-use runtime::words::nearest;
 use serde::Deserialize;
 
 use super::price::WrittenPrice;

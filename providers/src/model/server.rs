@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base::words::nearest;
 use reqwest::Url;
-use runtime::words::nearest;
 
 use super::provider::Provider;
 

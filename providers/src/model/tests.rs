@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
+use base::data::Data;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use regex::Regex;
 use runtime::capabilities::{Capabilities, PlacementPolicy};
-use runtime::data::Data;
 use runtime::message::Message;
 use runtime::model::{Request, System};
 use runtime::reminder::RoleHint;

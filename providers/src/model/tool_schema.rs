@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::Request;
 use serde_json::{Map, Value, json};

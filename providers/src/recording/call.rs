@@ -4,8 +4,9 @@ use super::document::{self, Entries};
 use super::piece::TimedPiece;
 use super::request::{LastRequest, RecordedRequest};
 use super::{CallOutcome, RecordingError};
-use runtime::data::Data;
-use runtime::note::{Note, Severity};
+use base::codes::Severity;
+use base::data::Data;
+use runtime::note::Note;
 use serde_json::{Map, Value};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Differences between two requests, for a person who changed something.
 
 use super::request::RecordedRequest;
+use base::data::Data;
 use imbl::Vector;
-use runtime::data::Data;
 use similar::{Algorithm, DiffOp, TextDiff, capture_diff_slices};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn part(heading: &str, then: &str, now: &str) -> String {
 
 /// Options and route: one line each.
 fn entries(parts: &mut Vec<String>, name: &str, then: &Data, now: &Data) {
-    let keys = [then, now].into_iter().filter_map(Data::as_dict).flat_map(runtime::data::Entries::keys);
+    let keys = [then, now].into_iter().filter_map(Data::as_dict).flat_map(base::data::Entries::keys);
     let keys: std::collections::BTreeSet<_> = keys.collect();
     for key in keys.into_iter().filter(|key| then.get(key) != now.get(key)) {
         let heading = if name == "route" { format!("the {key}") } else { format!("the option `{key}`") };

@@ -1,7 +1,7 @@
 //! A file of a recording: JSON for people, with a digest of what it says.
 
 use super::RecordingError;
-use runtime::data::Data;
+use base::data::Data;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fs;

@@ -2,7 +2,7 @@
 
 use super::document::{self, Entries};
 use super::{RecordingError, Secrets, VERSION};
-use runtime::data::Data;
+use base::data::Data;
 use serde_json::{Map, Value};
 use std::path::Path;
 

@@ -1,10 +1,11 @@
 //! The outcome of a call.
 
+use base::call::{CallError, CallErrorKind, Outcome, call_error};
+use base::data::Data;
 use runtime::budget::BudgetError;
-use runtime::data::Data;
 use runtime::message::{Block, ToolCall};
 use runtime::model::{ModelError, ModelErrorKind, ModelReply, Usage};
-use runtime::seam::{CallError, CallErrorKind, Outcome, Stopped, call_error};
+use runtime::seam::Stopped;
 use std::rc::Rc;
 use std::sync::Arc;
 

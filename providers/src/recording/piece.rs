@@ -1,7 +1,7 @@
 //! The pieces of an answer that came while it was still coming.
 
 use super::secrets::Secrets;
-use runtime::data::Data;
+use base::data::Data;
 use runtime::model::Delta;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::document::{self, Entries};
 use super::manifest::Manifest;
 use super::request::RecordedRequest;
 use super::route::{self, RecordedRoute, RequestedRoute};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::model::ModelError;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,8 +1,8 @@
 //! A request, independent of vendors, and the previous request of its line of work.
 
 use super::secrets::Secrets;
+use base::data::Data;
 use imbl::Vector;
-use runtime::data::Data;
 use runtime::message::{Messages, ToolSpec};
 use runtime::model::Request;
 use runtime::seam::Destination;

@@ -1,10 +1,11 @@
 //! The route that a run chose: it depends on the environment, which differs when the run is
 //! replayed.
 
+use base::data::Data;
+
 use crate::model::{Provider, Route};
 use runtime::budget::Quote;
 use runtime::capabilities::Capabilities;
-use runtime::data::Data;
 use runtime::model::{ModelError, Request};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Secrets that must not be recorded.
 
-use runtime::data::Data;
+use base::data::Data;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,8 +1,10 @@
+use base::codes::Severity;
+use base::data::Data;
+
 use super::*;
-use runtime::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::model::{ModelError, ModelErrorKind, ModelReply, Request, System, Usage};
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 use runtime::seam::{Destination, Turn};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -21,27 +21,27 @@ macro_rules! at_once {
                 &'a self,
                 turn: runtime::seam::Turn<'a>,
                 event: &'a runtime::hooks::HookEvent<'a>,
-                config: &'a runtime::data::Data,
-            ) -> runtime::seam::Answer<'a, runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
+                config: &'a base::data::Data,
+            ) -> base::call::Answer<'a, base::call::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
                 let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
-                runtime::seam::Answer::Now(look(self, turn, event, config).map_err(runtime::seam::call_error))
+                base::call::Answer::Now(look(self, turn, event, config).map_err(base::call::call_error))
             }
 
             fn look(
                 &self,
                 turn: runtime::seam::Turn<'_>,
                 event: &runtime::hooks::HookEvent<'_>,
-                config: &runtime::data::Data,
-            ) -> Option<runtime::seam::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
+                config: &base::data::Data,
+            ) -> Option<base::call::Outcome<Vec<runtime::reminder::ReminderSpec>>> {
                 let look: $crate::reminder::at_once::Evaluation<$provider> = $look;
-                Some(look(self, turn, event, config).map_err(runtime::seam::call_error))
+                Some(look(self, turn, event, config).map_err(base::call::call_error))
             }
         }
     };
 }
 pub(super) use at_once;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 use runtime::reminder::{ReminderError, ReminderSpec};
 use runtime::seam::Turn;

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;

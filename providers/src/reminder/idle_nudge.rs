@@ -4,7 +4,7 @@
 //!
 //! It reads `wake_interval_ms`. A threshold of 0 means every time; both keys with different values are refused.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 

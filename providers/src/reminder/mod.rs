@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderCode, ReminderError};
 

@@ -4,7 +4,7 @@
 //!
 //! It reads `archived_messages`, a number or the list itself, and `summary`.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 

@@ -10,9 +10,10 @@ use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::codes::Severity;
+use base::data::Data;
 use runtime::hooks::{EventKind, HookEvent};
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
 

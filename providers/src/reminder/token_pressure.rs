@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
@@ -224,6 +224,6 @@ mod tests {
         assert!(fired[0].body.contains("(90 %)"), "{}", fired[0].body);
         let config = Data::dict([("context_windw", Data::from(1000))]);
         let error = block_on(TokenPressure.evaluate(place.turn(), &event, &config).get()).unwrap_err();
-        assert_eq!(error.code().map(runtime::codes::CodeRef::as_str), Some("HARN-RMD-001"));
+        assert_eq!(error.code().map(base::codes::CodeRef::as_str), Some("HARN-RMD-001"));
     }
 }

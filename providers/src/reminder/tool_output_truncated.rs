@@ -4,7 +4,7 @@
 //!
 //! It reads `result.truncated` or `truncated`, and `tool.name` or `tool_name`.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 

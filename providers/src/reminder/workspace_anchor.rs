@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
 

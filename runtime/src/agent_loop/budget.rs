@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use base::data::Data;
+
 use crate::budget::{Budget, BudgetError, BudgetLimits, BudgetOwner};
-use crate::data::Data;
 
 use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use base::call::{CallErrorKind, Outcome};
+use base::codes::Severity;
+use base::data::Data;
+
 use crate::compaction::{AutoCompact, ByModel, Compaction, Summarisers, Threshold};
-use crate::data::Data;
 use crate::hooks::{EventKind, HookEvent};
 use crate::message::{Message, Messages};
-use crate::note::{Note, Severity};
-use crate::seam::{CallErrorKind, Outcome};
+use crate::note::Note;
 use crate::transcript::compact::unseen_results;
 
 use super::{LoopState, RunningLoop};

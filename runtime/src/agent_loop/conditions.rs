@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use base::call::{CallErrorKind, Outcome};
+
 use crate::note::Note;
 use crate::reminder::condition::ConditionFacts;
 use crate::reminder::lifecycle::{ConditionVerdict, LifecycleRecord};
 use crate::reminder::{Reminder, ReminderField, Surface};
-use crate::seam::{CallErrorKind, Outcome, Scope, Turn};
+use crate::seam::{Scope, Turn};
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{LoopState, RunningLoop};

@@ -3,9 +3,10 @@
 use std::future::{pending, ready};
 use std::sync::Arc;
 
+use base::call::Outcome;
+
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::{Queue, Seam};
-use crate::seam::Outcome;
 use crate::watch::{FileChange, FileWatcher};
 
 use super::persist::Checkpoint;

@@ -7,9 +7,10 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
+use base::call::{Answer, LocalFuture, Outcome, call_error};
+
 use crate::hooks::{EventKind, HookEvent};
 use crate::model::{Delta, OwnedDelta};
-use crate::seam::{Answer, LocalFuture, Outcome, call_error};
 
 use super::{GRACE_MS, RunningLoop, until_stopped};
 

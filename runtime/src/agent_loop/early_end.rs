@@ -1,6 +1,6 @@
 //! The reason that a loop ended before its task was done, in words for the person who wrote its options.
 
-use crate::data::Data;
+use base::data::Data;
 
 use super::{LoopOptions, LoopResult, LoopStatus, StopReason, sentinel};
 

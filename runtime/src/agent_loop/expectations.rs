@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use base::call::{CallErrorKind, Outcome, call_error};
+use base::data::Data;
+
 use crate::budget::{Purpose, reserve, scope_of, settle};
-use crate::data::Data;
 use crate::hooks::event::ToolResults;
 use crate::message::Message;
 use crate::model::{ModelError, ModelErrorKind, ModelReply, Request, System, failure_kind};
@@ -13,7 +15,7 @@ use crate::reminder::condition::{ConditionFacts, TurnFacts};
 use crate::reminder::expectation::{Expectation, ModelJudge};
 use crate::reminder::lifecycle::{Judgement, LifecycleRecord, judge};
 use crate::reminder::{Reminder, ReminderField, Surface};
-use crate::seam::{CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::seam::{Scope, Turn};
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{LoopState, RunningLoop, until_stopped};

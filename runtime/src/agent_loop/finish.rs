@@ -1,12 +1,14 @@
 //! The steps after the last iteration. They run whatever ended the loop, cancellation included.
 
+use base::call::Outcome;
+use base::data::Data;
+use eventlog::Ticket;
+
 use crate::cancel::Cancel;
-use crate::data::Data;
-use crate::event_log::Ticket;
 use crate::hooks::HookEvent;
 use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
-use crate::seam::{Outcome, Scope};
+use crate::seam::Scope;
 
 use super::observe::LoopEvent;
 use super::persist::Checkpoint;

@@ -3,8 +3,10 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{CallError, CallErrorKind, Outcome};
+use base::data::Data;
+
 use crate::budget::BudgetError;
-use crate::data::Data;
 use crate::hooks::event::ToolResults;
 use crate::hooks::fire::ask;
 use crate::hooks::{HookEvent, PostTurn, TurnAction};
@@ -12,7 +14,6 @@ use crate::message::Message;
 use crate::model::{AnswerEnd, ModelError, ModelErrorKind, ModelReply};
 use crate::reminder::bridge::Seam;
 use crate::reminder::lifecycle::post_turn;
-use crate::seam::{CallError, CallErrorKind, Outcome};
 
 use super::early_end::wrong_answer;
 use super::persist::Checkpoint;

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
 use crate::model::{Delta, ModelReply};

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::data::Data;
+
 use crate::budget::BudgetLimits;
 use crate::capabilities::Capabilities;
 use crate::compaction::AutoCompact;
-use crate::data::Data;
 use crate::model::Request;
 use crate::reminder::providers::ReminderOptions;
 use crate::seam::{Approver, Permissions};

@@ -5,11 +5,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
+use base::call::{Answer, Outcome};
+use base::data::Data;
 use tokio::sync::Notify;
 
-use crate::data::Data;
 use crate::message::{ToolCall, ToolSpec};
-use crate::seam::{Answer, Outcome, Output, Tool, Turn};
+use crate::seam::{Output, Tool, Turn};
 
 use super::RunningLoop;
 

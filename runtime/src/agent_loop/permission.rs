@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use base::call::{CallErrorKind, Outcome};
+
 use crate::hooks::{HookEvent, PermissionAnswer};
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::reminder::bridge::Queue;
-use crate::seam::{
-    ApprovalDemand, CallErrorKind, Outcome, PermissionOutcome, PermissionRuling, Permissions, Preview, Scope, Turn,
-};
+use crate::seam::{ApprovalDemand, PermissionOutcome, PermissionRuling, Permissions, Preview, Scope, Turn};
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{GRACE_MS, LoopState, RunningLoop, until_stopped};

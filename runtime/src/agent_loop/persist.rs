@@ -11,12 +11,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::call::{BlockingPool, Outcome, call_error, run_blocking};
+use base::codes::Severity;
+use base::data::Data;
+use base::lock::LockFile;
+
 use crate::hooks::{EventKind, HookEvent};
-use crate::lock::LockFile;
 use crate::message::{Message, Role};
-use crate::note::{Note, Severity};
-use crate::seam::{BlockingPool, Outcome, call_error, run_blocking};
+use crate::note::Note;
 use crate::session::Session;
 use crate::workers::snapshot::{Journal, StoredEnd, WrittenLoop};
 use crate::workers::worker::Recipe;

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use base::call::{CallError, CallErrorKind, Outcome, call_error};
+use base::codes::CodeRef;
+use base::data::Data;
+
 use crate::budget::{Purpose, reserve, scope_of, settle};
 use crate::capabilities::Placement;
-use crate::codes::CodeRef;
-use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::message::{Message, Role};
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
@@ -19,7 +21,7 @@ use crate::reminder::providers::ReminderBudget;
 use crate::render::{
     AnchoredReminder, PromptReminders, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render,
 };
-use crate::seam::{CallError, CallErrorKind, Outcome, Turn, call_error};
+use crate::seam::Turn;
 use crate::transcript::Transcript;
 
 use super::deltas::Deltas;

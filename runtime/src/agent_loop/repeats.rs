@@ -2,9 +2,9 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
+use base::data::Data;
 use foldhash::fast::{FixedState, FoldHasher};
 
-use crate::data::Data;
 use crate::hooks::event::ToolResult;
 use crate::message::ToolCall;
 

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::words;
+
 use crate::model::{AnswerEnd, Usage};
 use crate::note::Note;
 use crate::reminder::cost::ReminderCosts;
 use crate::transcript::Transcript;
-use crate::words::words;
 
 use super::LoopState;
 

@@ -1,9 +1,10 @@
 //! The seams: each delivers the items that a host has queued and notifies handlers that it was passed.
 
-use crate::event_log::Ticket;
+use base::call::Outcome;
+use eventlog::Ticket;
+
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::Seam;
-use crate::seam::Outcome;
 
 use super::observe::LoopEvent;
 use super::{LoopState, RunningLoop};

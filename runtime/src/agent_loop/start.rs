@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::call::Outcome;
+use base::data::Data;
+
 use crate::hooks::{HookEvent, PromptAction, UserPromptSubmit};
 use crate::message::Message;
-use crate::seam::Outcome;
 
 use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use base::call::{CallError, Outcome};
 use tracing::Instrument as _;
 
 use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, IterationStep};
 use crate::model::{AnswerEnd, ModelReply, Request};
-use crate::seam::{CallError, Outcome};
 
 use super::persist::Checkpoint;
 use super::{LoopState, RunningLoop};

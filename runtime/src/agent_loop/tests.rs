@@ -1,22 +1,23 @@
 //! The loop with a model and tools that live in this file.
-
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::Answer;
+use base::clock::ManualClock;
+use base::ids::IdStream;
+use eventlog::{EventLog, MemoryLog, RecordFilter};
+
 use super::*;
-use crate::clock::ManualClock;
-use crate::event_log::{EventLog, MemoryLog, RecordFilter};
 use crate::hooks::{EventKind, EventSet, Pattern, SessionHook, ToolHook, Verdict};
-use crate::ids::IdStream;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
 use crate::reminder::bridge::{DeliveryMode, Seam};
 use crate::reminder::condition::NoConditions;
 use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
-use crate::seam::{Answer, Output, PermissionOutcome, PermissionRuling};
+use crate::seam::{Output, PermissionOutcome, PermissionRuling};
 use crate::testing::block_on;
 
 mod bridge;

@@ -4,15 +4,16 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{CallError, CallErrorKind, Outcome};
+use base::data::Data;
+use eventlog::Ticket;
 use tracing::Instrument as _;
 
-use crate::data::Data;
-use crate::event_log::Ticket;
 use crate::hooks::event::ToolResult;
 use crate::hooks::fire::{ask, fire_for};
 use crate::hooks::{HookEvent, PostToolUse, PreToolUse, ToolCallAction, ToolHook, ToolResultAction};
 use crate::message::ToolCall;
-use crate::seam::{CallError, CallErrorKind, Outcome, Output, Preview, Scope, Tool, Turn};
+use crate::seam::{Output, Preview, Scope, Tool, Turn};
 
 use super::observe::LoopEvent;
 use super::permission::PermissionGate;

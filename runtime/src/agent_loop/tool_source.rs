@@ -4,9 +4,11 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{LocalFuture, Outcome};
+
 use crate::message::ToolSpec;
 use crate::note::Note;
-use crate::seam::{LocalFuture, Outcome, Scope, Tool};
+use crate::seam::{Scope, Tool};
 use crate::session::Session;
 
 use super::RunningLoop;

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::nearest;
+
 use crate::message::{ToolCall, ToolSpec};
 use crate::schema::{Schema, SchemaError, compiled};
 use crate::seam::Tool;
-use crate::words::nearest;
 
 use super::validate::fits;
 

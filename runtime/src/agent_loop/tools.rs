@@ -12,14 +12,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use base::call::{CallError, LocalFuture, Outcome};
+use base::data::Data;
+
 use crate::cancel::Cancel;
-use crate::data::Data;
 use crate::hooks::event::{ToolResult, ToolResults, ToolRow};
 use crate::message::{Message, Role, ToolCall};
 use crate::model::ModelReply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
-use crate::seam::{CallError, LocalFuture, Outcome, Output, Scope, Turn};
+use crate::seam::{Output, Scope, Turn};
 
 use super::observe::LoopEvent;
 use super::permission::INTERRUPTED;

@@ -1,6 +1,7 @@
 //! Validation of a call's arguments.
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
+
 use crate::schema::{Mismatches, Schema};
 
 /// Checks that arguments fit a tool's parameters; the error explains the mismatch to the model.

@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{CallError, Outcome, call_error};
+
 use crate::activity::Activity;
 use crate::capabilities::Price;
 use crate::model::{ModelError, ModelErrorKind, ModelReply, PrefixMeter, Request, Usage};
-use crate::seam::{CallError, Destination, Model, Outcome, Scope, call_error};
+use crate::seam::{Destination, Model, Scope};
 
 use super::{Amount, Budget, BudgetError, BudgetLimits, BudgetOwner, BudgetUnit, Ledger, Purpose, Spending};
 

@@ -1,6 +1,6 @@
 //! The rows of the diagnostics of budgets.
 
-use crate::codes;
+use base::codes;
 
 codes! {
 /// The codes of budgets.

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::codes::CodeRef;
-use crate::data::Data;
-use crate::seam::{CallError, CallErrorKind};
+use base::call::{CallError, CallErrorKind};
+use base::codes::CodeRef;
+use base::data::Data;
 
 use super::{BudgetCode, BudgetOwner, BudgetUnit, Spending};
 

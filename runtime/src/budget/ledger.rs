@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::words::words;
+use base::data::Data;
+use base::words::words;
 
 use super::BudgetUnit;
 use super::error::to_data;

@@ -1,8 +1,9 @@
 //! Tests of reservations, sums and messages.
 
+use base::codes::CodeRef;
+
 use super::*;
 use crate::capabilities::Price;
-use crate::codes::CodeRef;
 use crate::model::{ModelErrorKind, Usage};
 
 /// One dollar for a million tokens in, ten for a million out.

@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use base::call::{Answer, Outcome, call_error};
+
 use crate::agent_loop::until_stopped;
 use crate::budget::{Purpose, reserve, scope_of, settle};
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{ModelError, ModelErrorKind, Request, System, Usage, failure_kind};
 use crate::reminder::Reminder;
-use crate::seam::{Answer, Compactor, Model, Outcome, Summary, Turn, call_error};
+use crate::seam::{Compactor, Model, Summary, Turn};
 
 /// A model that summarises. It is called once, with a request of its own that contains and charges no reminder.
 pub struct ByModel<'a> {

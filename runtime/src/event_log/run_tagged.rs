@@ -3,16 +3,15 @@
 
 use std::rc::Rc;
 
-use crate::data::Data;
-use crate::seam::{Answer, Outcome};
+use base::call::{Answer, Outcome};
+use base::data::Data;
 
-use super::{
-    DurableFuture, EventLog, InterceptedLog, LogReservation, NewRecord, RecordInterceptor, RecordPosition, SharedLog,
-    Ticket, Topic,
+use eventlog::{
+    DurableFuture, EventLog, InterceptedLog, LogReservation, NewRecord, RUN_ID, RecordInterceptor, RecordPosition,
+    SharedLog, Ticket,
 };
 
-/// The header that names the run.
-pub const RUN_ID: &str = "run_id";
+use super::Topic;
 
 /// Prefixes of the topics that the runtime writes.
 const OWN: [&str; 3] = ["transcript.", "session.", "a2a."];
@@ -86,8 +85,8 @@ impl RecordInterceptor for RunHeaders {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MemoryLog, RecordFilter};
     use super::*;
+    use eventlog::{MemoryLog, RecordFilter};
 
     #[test]
     fn records_of_the_runtime_name_their_run_and_others_do_not() {

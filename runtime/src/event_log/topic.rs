@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::words::words;
+use base::words::words;
 
 words! {
     /// A topic that scripts cannot write to. Records of scripts have any other topics.

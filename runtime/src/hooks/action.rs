@@ -29,7 +29,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::reminder::ReminderSpec;
 use crate::reminder::lifecycle::Selector;
 

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use base::data::{Data, Entries};
+use base::words::words;
+
 use crate::agent_loop::{LoopStatus, StopReason};
-use crate::data::{Data, Entries};
 use crate::message::ToolCall;
 use crate::model::Delta;
 use crate::reminder::bridge::Seam;
-use crate::words::words;
 
 mod kind;
 mod results;

@@ -3,13 +3,15 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{Answer, CallErrorKind, Outcome};
+use base::codes::Severity;
 use tracing::Instrument as _;
 
-use crate::note::{Note, Severity};
+use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::policy::PolicySource;
 use crate::reminder::{ReminderError, ReminderSource};
-use crate::seam::{Answer, CallErrorKind, Outcome, Scope, Turn};
+use crate::seam::{Scope, Turn};
 use crate::session::ReminderProducer;
 use crate::timeout::{is_timeout, with_timeout};
 

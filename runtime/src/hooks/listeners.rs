@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
-use crate::data::Data;
+use base::call::{Answer, Outcome};
+use base::data::Data;
+
 use crate::reminder::files::ReminderFiles;
 use crate::reminder::providers::{self, ReminderProvider};
-use crate::seam::{Answer, Outcome, Turn};
+use crate::seam::Turn;
 
 use super::action::{ActionableEvent, HookAction};
 use super::verdict::Decision;

@@ -8,13 +8,14 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
+use base::words::nearest;
+
 use crate::reminder::lifecycle::Selector;
 use crate::reminder::misnomer::CLEAR;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 use crate::transcript::compact::CompactOptions;
-use crate::words::nearest;
 
 use super::EventKind;
 use super::action::new_prompt;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
-use crate::words::UnknownWord;
+use base::data::{Data, Entries};
+use base::words::UnknownWord;
 
 use super::{Block, Content, Message, Role, ToolCall};
 

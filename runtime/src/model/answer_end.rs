@@ -1,6 +1,6 @@
 //! [`AnswerEnd`]: why an answer ended, in one set of words for all vendors.
 
-use crate::words::words;
+use base::words::words;
 
 use super::ModelReply;
 
@@ -98,7 +98,7 @@ impl ModelReply {
     /// Returns the words of a refusal that the vendor tells apart from the text.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
-        self.extra.get("refusal").and_then(crate::data::Data::as_str).filter(|text| !text.is_empty())
+        self.extra.get("refusal").and_then(base::data::Data::as_str).filter(|text| !text.is_empty())
     }
 }
 
@@ -107,8 +107,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::data::Data;
     use crate::message::ToolCall;
+    use base::data::Data;
 
     #[test]
     fn each_word_means_one_reason() {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
+
 use crate::capabilities::Placement;
-use crate::data::Data;
 use crate::message::{Block, Content, Message, Messages, Role};
 use crate::render::{AnchoredReminder, RenderedRole, with_anchored};
 

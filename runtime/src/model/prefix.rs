@@ -11,8 +11,9 @@
 
 use std::sync::Arc;
 
+use base::data::{Data, text_json_len};
+
 use crate::capabilities::Placement;
-use crate::data::{Data, text_json_len};
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
 use crate::render::{AnchoredReminder, Rendered, RenderedReminder, RenderedRole};
 

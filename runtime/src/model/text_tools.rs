@@ -13,10 +13,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{Answer, Outcome};
+use base::data::Data;
+
 use crate::budget::Quote;
-use crate::data::Data;
 use crate::message::Block;
-use crate::seam::{Answer, Destination, Model, Outcome, Turn};
+use crate::seam::{Destination, Model, Turn};
 
 pub use prompt::without_calls;
 

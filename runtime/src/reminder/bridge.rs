@@ -5,9 +5,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::words;
+
 use crate::event_log::Topic;
-use crate::words::words;
 
 mod payload;
 mod pending_keys;

@@ -6,9 +6,10 @@
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::{UnknownWord, words};
+
 use crate::render::FramedBody;
-use crate::words::{UnknownWord, words};
 
 use super::lifecycle::ExpireReason;
 use super::rules::OnSurface;
@@ -378,13 +379,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::event_log::{EventLog, MemoryLog, RecordFilter};
-    use crate::ids::{IdStream, SharedIds};
     use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, RecordedQueue};
     use crate::reminder::lifecycle::rebuild::rebuild;
     use crate::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
     use crate::transcript::TranscriptEvent;
     use crate::workers::propagation;
+    use base::ids::{IdStream, SharedIds};
+    use eventlog::{EventLog, MemoryLog, RecordFilter};
 
     /// A reminder with a value in every field.
     fn full_reminder() -> Reminder {

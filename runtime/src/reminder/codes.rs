@@ -1,7 +1,7 @@
 //! The catalogue of reminder diagnostics. Each row explains itself with a script that fails in exactly this way and the
 //! same script fixed.
 
-use crate::codes;
+use base::codes;
 
 codes! {
 /// The codes of the reminder family.

@@ -3,9 +3,11 @@
 
 use std::rc::Rc;
 
+use base::call::{Answer, CallError, Outcome, call_error};
+
 use crate::hooks::event::ToolResults;
 use crate::message::ToolCall;
-use crate::seam::{Answer, CallError, Outcome, Turn, call_error};
+use crate::seam::Turn;
 use crate::timeout::TimedOut;
 
 use super::Reminder;

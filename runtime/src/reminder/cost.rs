@@ -1,7 +1,7 @@
 //! Costs of reminders: the tokens that they add to the prompts, by source, and the tokens of a history that a prompt
 //! cache could not serve because reminders before it had changed.
 
-use crate::data::Data;
+use base::data::Data;
 
 use super::ReminderSource;
 

@@ -3,9 +3,10 @@
 
 use std::any::Any;
 
+use base::call::{CallError, CallErrorKind};
+use base::codes::CodeRef;
+
 use super::ReminderCode;
-use crate::codes::CodeRef;
-use crate::seam::{CallError, CallErrorKind};
 
 /// An error in a reminder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

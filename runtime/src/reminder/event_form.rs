@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
+
 use crate::message::Content;
 
 use super::codec::names_and;

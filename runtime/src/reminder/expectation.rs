@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::words::{nearest, words};
+use base::data::Data;
+use base::words::{nearest, words};
 
 use super::ReminderError;
 use super::codec::ReminderField as Field;

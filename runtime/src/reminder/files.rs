@@ -3,9 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::call::{Answer, Outcome};
+use base::data::Data;
+
 use crate::hooks::EventSet;
-use crate::seam::{Answer, Outcome, Turn};
+use crate::seam::Turn;
 
 use super::providers::ReminderProvider;
 

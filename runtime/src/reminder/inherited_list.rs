@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
 
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_ID, fault_of_name};
@@ -40,7 +40,7 @@ fn handed(data: &Data, origin: Option<&Arc<str>>, fresh_id: &dyn Fn() -> Arc<str
         return Err(bad("", format!("a reminder must be a dict with a `body`, got {}", data.type_name())));
     };
     if let Some(unknown) = entries.keys().find(|key| !KEYS.contains(&key.as_ref())) {
-        let near = crate::words::nearest(unknown, KEYS.iter().copied());
+        let near = base::words::nearest(unknown, KEYS.iter().copied());
         return Err(bad(unknown, format!("unknown field `{unknown}` of an inherited reminder")).suggest(near));
     }
     let spec =

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::message::Content;
 use crate::render::FramedBody;
 

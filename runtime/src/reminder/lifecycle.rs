@@ -8,11 +8,11 @@
 //!
 //! Everything enters by [`admit`]. Counted from the records of one session,
 //! `injected + inherited + forked = pending + deduped + expired + dropped + discarded` holds after every command.
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::ids::Ids;
+use base::ids::Ids;
+
 use crate::render::Rendered;
 use crate::transcript::{PendingReminder, Transcript};
 

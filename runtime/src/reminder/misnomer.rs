@@ -1,6 +1,6 @@
 //! Unknown keys of a reminder and their probable meaning.
 
-use crate::words::nearest;
+use base::words::nearest;
 
 use super::codec::names_and;
 use super::{ReminderCode, ReminderError, ReminderField};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use globset::{Glob, GlobMatcher};
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
 
 use super::codec::{ReminderField as Field, Surface};
 use super::{Reminder, ReminderError, ReminderSource, ReminderSpec};

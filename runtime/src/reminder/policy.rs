@@ -9,13 +9,15 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use base::call::{CallError, CallErrorKind};
+use base::codes::Severity;
+use base::words::words;
 use globset::GlobMatcher;
 
-use crate::note::{Note, Severity};
+use crate::note::Note;
 use crate::render::Rendered;
-use crate::seam::{CallError, CallErrorKind, Destination};
+use crate::seam::Destination;
 use crate::transcript::Transcript;
-use crate::words::words;
 
 use super::lifecycle::{DropReason, LifecycleRecord};
 use super::{Reminder, ReminderRules, ReminderSource, ReminderSpec, RoleHint};

@@ -3,9 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::call::{Answer, CallError, Outcome, call_error};
+use base::data::Data;
+
 use crate::hooks::{EventSet, HookEvent};
-use crate::seam::{Answer, CallError, Outcome, Turn, call_error};
+use crate::seam::Turn;
 use crate::timeout::TimedOut;
 
 use super::{ReminderError, ReminderSpec};

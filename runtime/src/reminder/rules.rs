@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::data::Data;
-use crate::words::words;
+use base::data::Data;
+use base::words::words;
 
 use super::codec::ReminderField;
 use super::expectation::Expectation;

@@ -4,9 +4,10 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
+use base::words::UnknownWord;
+
 use crate::render::FramedBody;
-use crate::words::UnknownWord;
 
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};

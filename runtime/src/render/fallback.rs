@@ -5,11 +5,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::call::CallError;
+use base::codes::Severity;
+use base::words::words;
+
 use crate::capabilities::Placement;
 use crate::model::{ModelError, ModelErrorKind, Request};
-use crate::note::{Note, Severity};
-use crate::seam::{CallError, Destination, Model, Turn};
-use crate::words::words;
+use crate::note::Note;
+use crate::seam::{Destination, Model, Turn};
 
 use super::{Rendered, RenderedRole, UserBlock};
 

@@ -13,7 +13,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
+use base::data::{Data, Entries};
+
 use crate::message::{Block, Content, Message, Role, ToolCall};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reading a model's answer as the value that a schema requires.
 
-use crate::data::Data;
+use base::data::Data;
 
 use super::compiled;
 

@@ -1,6 +1,6 @@
 //! References that lead back to themselves without a step into the value, so that no value could fit.
 
-use crate::data::Data;
+use base::data::Data;
 
 use super::pointer::follow;
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use boon::{ErrorKind, ValidationError};
 
-use crate::data::Data;
-use crate::words::nearest;
+use base::data::Data;
+use base::words::nearest;
 
 use super::pointer::{follow, value_at, written};
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
 
 /// Keywords without effect on validation.
 const REMARKS: [&str; 4] = ["title", "description", "default", "examples"];

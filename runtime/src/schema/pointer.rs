@@ -2,7 +2,7 @@
 
 use boon::{InstanceLocation, InstanceToken, ValidationError};
 
-use crate::data::Data;
+use base::data::Data;
 
 /// Returns the value at a JSON pointer; nil if it does not exist.
 pub(super) fn follow<'d>(data: &'d Data, pointer: &str) -> &'d Data {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::data::Data;
+use base::data::Data;
 
 use super::{Schema, SchemaError};
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::message::{ToolCall, ToolSpec};
 use crate::timeout::TimedOut;
 
-use super::{Answer, CallError, Outcome, Preview, Turn, call_error};
+use base::call::{Answer, CallError, Outcome, call_error};
+
+use super::{Preview, Turn};
 
 /// A policy that decides before a tool runs.
 pub trait Permissions: fmt::Debug {

@@ -1,19 +1,20 @@
 //! The directory of sessions.
-
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use crate::data::Data;
-use crate::ids::{IdStream, Ids, SharedIds, shortened};
+use base::call::{CallError, CallErrorKind};
+use base::data::Data;
+use base::ids::{IdStream, Ids, SharedIds, shortened};
+
 use crate::message::{Message, MessageError};
 use crate::reminder::bridge::InjectionPayload;
 use crate::reminder::lifecycle::{self, DiscardReason, ReminderOrigin};
 use crate::reminder::policy::PolicyRefusal;
 use crate::reminder::{Reminder, ReminderError};
-use crate::seam::{CallError, CallErrorKind, Scope};
+use crate::seam::Scope;
 use crate::transcript::Transcript;
 
 use super::Session;

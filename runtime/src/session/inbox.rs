@@ -5,8 +5,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::data::Data;
-use crate::event_log::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket, Topic};
+use base::data::Data;
+use eventlog::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket};
+
+use crate::event_log::Topic;
 use crate::reminder::ReminderError;
 use crate::reminder::bridge::{
     Injection, InjectionChange, InjectionPayload, MessagePayload, Queue, QueueAcceptance, QueueError, RemindPayload,
@@ -320,7 +322,7 @@ impl<A: Fn(&mut LogReservation, NewRecord) -> Ticket> Intake<'_, A> {
         let record = NewRecord {
             topic: Topic::Injection.into(),
             kind: change.kind().clone(),
-            payload: crate::event_log::RecordPayload::of(told),
+            payload: eventlog::RecordPayload::of(told),
             headers: Data::Nil,
             occurred_at_ms: self.now_ms,
         };

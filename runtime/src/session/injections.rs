@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use crate::data::Data;
-use crate::event_log::{LogReservation, NewRecord, SharedLog, Ticket};
-use crate::note::{Note, Severity};
+use base::codes::Severity;
+use base::data::Data;
+use eventlog::{LogReservation, NewRecord, SharedLog, Ticket};
+
+use crate::note::Note;
 use crate::reminder::bridge::{
     Injection, InjectionChange, InjectionPayload, MessagePayload, PendingKeys, Queue, QueueError, RemindPayload,
     Revocation, Seam,

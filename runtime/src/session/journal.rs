@@ -9,7 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::event_log::Topic;
 use crate::message::{Message, Messages};
 

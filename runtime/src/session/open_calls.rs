@@ -53,7 +53,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Data;
+    use base::data::Data;
 
     fn call(id: &str, name: &str) -> ToolCall {
         ToolCall { id: id.into(), name: name.into(), arguments: Data::Nil }

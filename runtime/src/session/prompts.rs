@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, shared};
-use crate::event_log::{PayloadSource, RecordBatch};
+use base::data::{Data, shared};
+use eventlog::{PayloadSource, RecordBatch};
+
 use crate::model::{AnswerEnd, ModelError, ModelReply, Request, RequestSize};
 use crate::reminder::cost::ReminderCosts;
 use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, UnusualAnswer, fire};

@@ -1,9 +1,9 @@
 //! Continuing a session of another process from the event log.
-
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use crate::ids::{IdStream, Ids as _};
+use base::ids::{IdStream, Ids as _};
+
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, InjectionOutcome, RecordedQueue};
 use crate::reminder::lifecycle::{DiscardReason, LifecycleContext, LifecycleRecord, post_turn, void};

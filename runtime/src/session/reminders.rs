@@ -1,11 +1,11 @@
 //! Reminders of a session: the lifecycle applied to its transcript, the records written to the log.
-
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::event_log::RecordBatch;
+use base::data::Data;
+use base::ids::Ids;
+use eventlog::RecordBatch;
+
 use crate::hooks::EventKind;
-use crate::ids::Ids;
 use crate::reminder::bridge::{Injection, InjectionPayload};
 use crate::reminder::lifecycle::{
     self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,

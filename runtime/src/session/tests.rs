@@ -1,8 +1,9 @@
 use std::rc::Rc;
 
+use base::clock::ManualClock;
+use eventlog::MemoryLog;
+
 use super::*;
-use crate::clock::ManualClock;
-use crate::event_log::MemoryLog;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload, Seam};
 use crate::reminder::{ReminderSource, ReminderSpec};
@@ -148,7 +149,7 @@ fn a_bad_notification_is_on_the_log_and_in_the_notes() {
         ("transcript.reminder.dropped", Some("invalid"))
     );
     let note = scope.notes.all()[0].clone();
-    assert_eq!(note.code.map(crate::codes::CodeRef::as_str), Some("HARN-RMD-002"));
+    assert_eq!(note.code.map(base::codes::CodeRef::as_str), Some("HARN-RMD-002"));
     assert_eq!(note.message, "a host's reminder for the session `s` was dropped: unknown `mode` \"now\"");
     assert_eq!(session.queue().lock().unwrap().pending().len(), 0);
 }

@@ -5,12 +5,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::{UnknownWord, nearest, words};
+
 use crate::message::{Message, Messages, Role};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, CompactionCharge, LifecycleContext, LifecycleRecord};
 use crate::seam::Summary;
-use crate::words::{UnknownWord, nearest, words};
 
 use super::{EventDetail, Transcript};
 

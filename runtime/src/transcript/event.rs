@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::reminder::Reminder;
 
 use super::index::KeyHash;

@@ -1,9 +1,9 @@
 //! Reading a transcript from a dict.
-
 use std::sync::Arc;
 
-use crate::data::{Data, Entries};
-use crate::ids::Ids;
+use base::data::{Data, Entries};
+use base::ids::Ids;
+
 use crate::message::{Message, MessageError};
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{LifecycleRecord, ReminderOrigin, admit_as};

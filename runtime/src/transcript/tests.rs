@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
+use base::ids::{IdStream, SharedIds};
+
 use super::compact::{CompactOptions, Strategy, begin};
 use super::*;
 use crate::capabilities::Capabilities;
-use crate::ids::{IdStream, SharedIds};
 use crate::message::{Message, Role, ToolCall};
 use crate::reminder::lifecycle::{LifecycleContext, Selector, clear, fire, inject, post_turn};
 use crate::reminder::{ReminderSource, ReminderSpec};
@@ -31,7 +32,7 @@ fn what_crosses_threads_is_send() {
     send::<TranscriptEvent>();
     send::<Message>();
     send::<Data>();
-    send::<crate::event_log::Record>();
+    send::<eventlog::Record>();
     send::<crate::agent_loop::LoopState>();
     send::<crate::reminder::bridge::SharedQueue>();
 }

@@ -1,12 +1,12 @@
 //! The workers of a run.
-
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::ids::shortened;
+
 use super::{Worker, WorkerError, WorkerStatus};
-use crate::ids::shortened;
 
 /// The workers of a run. A run may start workers for months, so the oldest of the ended ones are forgotten.
 pub struct Workers {
@@ -84,12 +84,13 @@ mod tests {
     use super::*;
     use crate::agent_loop::{LoopOptions, LoopParts};
     use crate::hooks::Hooks;
-    use crate::ids::IdStream;
     use crate::model::{Delta, ModelReply, Request};
     use crate::reminder::condition::NoConditions;
     use crate::reminder::providers::ReminderProviders;
-    use crate::seam::{Answer, Model, Outcome, Turn};
+    use crate::seam::{Model, Turn};
     use crate::session::Session;
+    use base::call::{Answer, Outcome};
+    use base::ids::IdStream;
 
     struct SilentModel;
 

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::seam::{CallError, CallErrorKind};
+use base::call::{CallError, CallErrorKind};
 
 use super::WorkerStatus;
 

@@ -1,12 +1,14 @@
 //! Emitting events of a worker. Handlers of `worker_*` events only observe: one that returns a reminder raises
 //! `HARN-RMD-008`. Reminder providers that subscribe see the same event in the worker's session.
 
-use crate::data::Data;
+use base::call::{CallErrorKind, Outcome, call_error};
+use base::data::Data;
+
 use crate::hooks::{EventKind, HookEvent};
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
 use crate::reminder::providers::fire as evaluate;
-use crate::seam::{CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::seam::{Scope, Turn};
 
 use super::Worker;
 

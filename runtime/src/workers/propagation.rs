@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::reminder::Reminder;
 use crate::reminder::lifecycle::{self, ReminderOrigin};
 use crate::reminder::policy::{PolicyRefusal, PolicySource};

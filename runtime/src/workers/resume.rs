@@ -4,12 +4,14 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{Outcome, call_error};
+use base::data::Data;
+
 use crate::agent_loop::{GRACE_MS, until_stopped};
-use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::message::{Message, Messages, Role};
 use crate::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
-use crate::seam::{Outcome, Scope, call_error};
+use crate::seam::Scope;
 use crate::session::Session;
 
 use super::snapshot::SnapshotError;

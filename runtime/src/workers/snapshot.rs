@@ -7,13 +7,14 @@
 //! files are read and written by [`SnapshotStorage`].
 //!
 //! A snapshot is resumed once: the resuming process claims the file by renaming it, so only one of two processes
-//! succeeds. A loop that rewrites its own file repeatedly holds a [`LockFile`](crate::lock::LockFile) instead, for as
+//! succeeds. A loop that rewrites its own file repeatedly holds a [`LockFile`](base::lock::LockFile) instead, for as
 //! long as it works.
 
 use std::sync::Arc;
 
+use base::data::Data;
+
 use crate::agent_loop::LoopState;
-use crate::data::Data;
 use crate::message::ToolSpec;
 
 use super::{Suspension, Worker, WorkerMode};

@@ -1,6 +1,6 @@
 //! The states of a worker.
 
-use crate::words::words;
+use base::words::words;
 
 words! {
     /// The status of a worker.

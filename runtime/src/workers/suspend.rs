@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::rc::Rc;
 
+use base::call::{Outcome, call_error};
+use base::data::Data;
+
 use crate::agent_loop::LoopState;
-use crate::data::Data;
 use crate::hooks::EventKind;
 use crate::note::Note;
-use crate::seam::{Outcome, Scope, call_error};
+use crate::seam::Scope;
 
 use super::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText};
 use super::{Suspension, Worker, WorkerStatus};

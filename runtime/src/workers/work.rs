@@ -2,15 +2,17 @@
 
 use std::rc::Rc;
 
+use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
+use base::codes::CodeRef;
+use base::data::Data;
+
 use crate::agent_loop::{
     Continuity, LoopOptions, LoopParts, LoopResult, LoopStatus, NestingTooDeep, agent_loop, error_of,
 };
 use crate::cancel::Cancel;
-use crate::codes::CodeRef;
-use crate::data::Data;
 use crate::hooks::{EventKind, Hook, HookEvent, Verdict};
 use crate::reminder::ReminderError;
-use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::seam::{Scope, Turn};
 
 use super::propagation::{seed, to_data};
 use super::{Worker, WorkerStatus};

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::CallError;
+use base::data::Data;
 use tokio::sync::Notify;
 
 use crate::agent_loop::{LoopOptions, LoopParts, LoopResult, LoopState, Parking};
-use crate::data::Data;
 use crate::reminder::Reminder;
-use crate::seam::{CallError, Scope};
+use crate::seam::Scope;
 use crate::session::Session;
 
 use super::snapshot::SnapshotStorage;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use base::data::Data;
+use eventlog::{MemoryLog, Record};
 use proptest::prelude::*;
-use runtime::data::Data;
-use runtime::event_log::{MemoryLog, Record};
 use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
 
 use crate::model::Fate;

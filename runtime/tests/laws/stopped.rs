@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use base::call::Outcome;
 use runtime::agent_loop::{LoopOptions, LoopResult, LoopStatus, agent_loop};
 use runtime::event_log::Topic;
 use runtime::message::Role;
-use runtime::seam::Outcome;
 use runtime::session::Session;
 
 use crate::judge::balances;
@@ -40,7 +40,7 @@ fn poll(scene: &Scene, looping: &mut Looping<'_>, polls: usize) -> Option<Outcom
         }
         if !woken.0.swap(false, Ordering::Relaxed) {
             let next = scene.clock.next_wake().expect("nobody is woken and nobody sleeps: the loop hangs");
-            scene.clock.advance(next.saturating_sub(runtime::clock::Clock::now_ms(&scene.clock)));
+            scene.clock.advance(next.saturating_sub(base::clock::Clock::now_ms(&scene.clock)));
             woken.0.store(false, Ordering::Relaxed);
         }
     }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::LocalFuture;
+use base::clock::Clock;
+use base::data::Data;
+use eventlog::{EventLog, MemoryLog, RecordFilter};
 use proptest::prelude::*;
 use runtime::capabilities::Capabilities;
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::event_log::{EventLog, MemoryLog, RecordFilter};
 use runtime::message::{Message, Role, ToolCall};
 use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
 use runtime::reminder::expectation::JudgedBy;
@@ -20,7 +21,7 @@ use runtime::reminder::lifecycle::{
 };
 use runtime::reminder::{Reminder, ReminderRules, ReminderSource, ReminderSpec};
 use runtime::render::{RenderOptions, Rendered, render};
-use runtime::seam::{LocalFuture, Scope, Summary};
+use runtime::seam::{Scope, Summary};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
 use runtime::transcript::{Imported, PendingReminder, Transcript};

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::time::SystemTime;
 
 use a2a::Version;
-use runtime::data::Data;
+use base::data::Data;
 use sha2::{Digest, Sha256};
 use stdlib::Agent;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{ShapeError, TaskState};
-use runtime::event_log::LogError;
+use eventlog::LogError;
 use runtime::reminder::ReminderError;
 use runtime::reminder::bridge::QueueError;
 

@@ -1,7 +1,7 @@
 //! The reminder extension: its name, and the headers that request it.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::{Propagate, RoleHint};
 
 /// The URI of the extension.

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::{ListTasks, Message, TaskPage, TaskState};
-use runtime::data::Data;
-use runtime::event_log::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
+use base::data::Data;
+use eventlog::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use tokio::sync::Semaphore;
 
 use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use a2a::{ListTasks, Message, SendMessage, ShapeError, Task, TaskPage, TaskState, Version};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;

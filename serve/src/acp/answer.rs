@@ -66,8 +66,8 @@ fn usage(used: Usage) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
-    use runtime::event_log::LogCode;
+    use base::data::Data;
+    use eventlog::LogCode;
     use stdlib::CodeRef;
 
     use super::*;

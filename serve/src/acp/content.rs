@@ -1,7 +1,7 @@
 //! Converts the content blocks of a user's message to the text of a task.
 
-use runtime::data::Data;
-use runtime::words::nearest;
+use base::data::Data;
+use base::words::nearest;
 use serde_json::Value;
 
 use super::error::ErrorResponse;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use base::data::Data;
 use jsonrpc::{Id, Message, Request};
-use runtime::data::Data;
 use serde_json::Value;
 use tokio::task::JoinSet;
 

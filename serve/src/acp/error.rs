@@ -1,8 +1,9 @@
 //! [`ErrorResponse`]: the error response to a message. It has a sentence for people and details for programs.
 
+use base::words::nearest;
+
 use super::AcpCode;
 use jsonrpc::code;
-use runtime::words::nearest;
 use serde_json::{Map, Value};
 use stdlib::CodeRef;
 

@@ -1,9 +1,10 @@
 //! Data that an editor injects into a session beside its prompts: reminders, messages, and queries about them. They
 //! are accepted on this thread, without waiting for a busy session.
 
+use base::data::Data;
+
 use super::AcpCode;
 use jsonrpc::code;
-use runtime::data::Data;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{Propagate, RoleHint, Surface};
 use serde_json::{Value, json};

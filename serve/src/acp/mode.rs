@@ -1,6 +1,6 @@
 //! The modes of a session.
 
-use runtime::words::nearest;
+use base::words::nearest;
 use serde_json::{Value, json};
 
 use super::error::ErrorResponse;

@@ -1,7 +1,7 @@
 //! [`Params`]: reads parameters, and names the path of an invalid field. Unknown keys are ignored, as the protocol
 //! requires.
 
-use runtime::words::nearest;
+use base::words::nearest;
 use serde_json::{Map, Value};
 
 use super::error::ErrorResponse;

@@ -125,7 +125,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
+    use base::data::Data;
     use runtime::message::ToolCall;
 
     use super::*;

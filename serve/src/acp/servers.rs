@@ -1,7 +1,7 @@
 //! The MCP servers that a client names when it opens or loads a session.
 
-use runtime::data::Data;
-use runtime::words::nearest;
+use base::data::Data;
+use base::words::nearest;
 use serde_json::Value;
 
 use super::error::ErrorResponse;

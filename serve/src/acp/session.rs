@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use runtime::data::Data;
+use base::data::Data;
 use serde_json::{Value, json};
 
 use super::connection::RequestCancellation;

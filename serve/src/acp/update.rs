@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use agent_client_protocol_schema::MaybeUndefined;
 use agent_client_protocol_schema::v1 as acp;
-use runtime::data::Data;
+use base::data::Data;
+use base::words::words;
 use runtime::message::ToolCall;
 use runtime::model::Usage;
-use runtime::words::words;
 use serde_json::{Value, json};
 
 use crate::host::{PlanEntry, Priority, Progress, SessionEvent};

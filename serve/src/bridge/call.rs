@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::DurableFuture;
+use base::data::Data;
+use base::words::nearest;
+use eventlog::DurableFuture;
 use runtime::reminder::bridge::{InjectionPayload, MessagePayload, QueueError, Revocation};
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
 use runtime::session::Inbox;
-use runtime::words::nearest;
 use serde_json::{Value, json};
 
 use crate::host::{Host, HostError, ReminderEvent};

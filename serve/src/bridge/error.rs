@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use runtime::data::{Data, DataError};
-use runtime::event_log::LogError;
+use base::data::{Data, DataError};
+use eventlog::LogError;
 use runtime::reminder::bridge::QueueError;
 use runtime::reminder::{ReminderError, ReminderField, Surface};
 use stdlib::AgentCode;

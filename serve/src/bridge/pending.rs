@@ -56,8 +56,8 @@ fn row(item: &Injection) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
-    use runtime::ids::IdStream;
+    use base::data::Data;
+    use base::ids::IdStream;
     use runtime::reminder::bridge::{DeliveryMode, MessagePayload};
     use runtime::reminder::{ReminderSpec, RoleHint};
     use serde_json::json;

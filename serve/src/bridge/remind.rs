@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
+use base::words::nearest;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, ReminderSource, Surface};
-use runtime::words::nearest;
 
 use super::BridgeError;
 use super::error::name_on;

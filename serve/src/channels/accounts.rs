@@ -3,7 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::event_log::{LogError, LogFile, Record, Topic};
+use eventlog::{LogError, LogFile, Record};
+use runtime::event_log::Topic;
 
 use super::record::{ChannelRecordKind, channel_record_kind};
 use crate::store::{SessionSummary, account_of};
@@ -144,8 +145,8 @@ fn account_in(record: &Record) -> Option<Arc<str>> {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
-    use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
+    use base::data::Data;
+    use eventlog::{EventLog as _, NewRecord, RUN_ID};
 
     use super::*;
     use crate::store::tests::StoreFolder;

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::data::Data;
+use base::failures::{FailedOperation, report};
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use jsonrpc::{Answer, Id, IdRule, Message as Envelope, Request, Rules, code};
-use runtime::data::Data;
-use runtime::failures::{FailedOperation, report};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::words::{nearest, words};
+use base::data::Data;
+use base::words::{nearest, words};
 use sha2::{Digest, Sha256};
 
 use super::{ActionError, ChannelScope};
@@ -114,7 +114,7 @@ impl Action {
             return Err(ActionError::OtherChannel);
         }
         let word = text("kind")?.ok_or_else(|| ActionError::invalid("kind", "`kind` is missing"))?;
-        let kind: ActionKind = word.parse().map_err(|unknown: runtime::words::UnknownWord| {
+        let kind: ActionKind = word.parse().map_err(|unknown: base::words::UnknownWord| {
             let near = unknown.suggestion.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let shown: String = word.chars().take(80).collect();
             ActionError::invalid("kind", format!("unknown kind `{shown}`{near}"))

@@ -1,6 +1,6 @@
 //! [`ActionError`]: a refusal of an action.
 
-use runtime::event_log::LogError;
+use eventlog::LogError;
 use runtime::reminder::Surface;
 
 use super::ChannelScope;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use runtime::event_log::EventLog as _;
+use eventlog::EventLog as _;
 use tokio::sync::watch;
 
 use super::daemon::{ChannelDaemon, WatchedConnection};

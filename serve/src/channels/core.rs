@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Instant;
 
 use a2a::peer_task::PeerTaskDirection;
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket, Topic};
-use runtime::failures::{FailedOperation, report};
+use base::data::Data;
+use base::failures::{FailedOperation, report};
+use eventlog::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket};
+use runtime::event_log::Topic;
 
 use super::accounts::{SessionAccounts, read_account};
 use super::feed::FanOut;
@@ -70,7 +71,7 @@ impl ChannelCore {
         // Enrolled by an earlier version.
         log.keep_grants()?;
         // Read first: a record of this time is applied twice, which has no effect.
-        let head = log.look(runtime::event_log::LogFile::head)?;
+        let head = log.look(eventlog::LogFile::head)?;
         let accounts = Arc::<SessionAccounts>::default();
         let presence_limits = PresenceLimits {
             heartbeat: limits.heartbeat,

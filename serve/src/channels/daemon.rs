@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use runtime::data::Data;
-use runtime::event_log::{RunCursors, Topic};
+use base::data::Data;
+use eventlog::RunCursors;
+use runtime::event_log::Topic;
 use tokio::sync::watch;
 
 use super::core::ChannelCore;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
-use runtime::event_log::{LogError, NewRecord};
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
+use eventlog::{LogError, NewRecord};
 
 use super::record::{ChannelRecordKind, record};
 use super::{ChannelScopes, ChannelSecret, SecretDigest};

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use a2a::TaskState;
 use a2a::peer_task::{LocalTaskStatus, PeerContact, PeerTaskFacts, decide, local_status};
-use runtime::data::Data;
-use runtime::event_log::{RUN_ID, Record, Topic};
-use runtime::moment::rfc3339;
-use runtime::words::{camel_case, words};
+use base::data::Data;
+use base::moment::rfc3339;
+use base::words::{camel_case, words};
+use eventlog::{RUN_ID, Record};
+use runtime::event_log::Topic;
 use serde::Serialize;
 
 use super::event::EventGap;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use a2a::peer_task::PeerTaskLink;
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, Record};
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
+use eventlog::{NewRecord, Record};
 use serde::{Deserialize, Serialize};
 
 use super::ChannelIdentity;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
-use runtime::failures::{FailedOperation, report};
+use base::data::Data;
+use base::failures::{FailedOperation, report};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use runtime::event_log::Record;
+use eventlog::Record;
 use slab::Slab;
 use tokio::sync::Notify;
 

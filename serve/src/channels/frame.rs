@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use runtime::event_log::Record;
+use eventlog::Record;
 
 use super::feed::{ChannelFrame, FrameOrigin};
 use super::{EventEnvelope, EventGap};

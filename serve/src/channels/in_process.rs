@@ -10,7 +10,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use sha2::{Digest, Sha256};
 use stdlib::{ChannelEvents, ChannelHost, ChannelRefusal, ChannelReply, ChannelRequest, OpenChannel};
 use tokio::runtime::Handle;
@@ -339,7 +339,7 @@ fn own_channel(request: &ChannelRequest, account: Arc<str>) -> Result<EnrolledCh
     }
     let role = match &request.role {
         None => PeerRole::Client,
-        Some(word) => word.parse().map_err(|unknown: runtime::words::UnknownWord| {
+        Some(word) => word.parse().map_err(|unknown: base::words::UnknownWord| {
             ActionError::invalid("role", format!("unknown role; use one of {}", unknown.expected))
         })?,
     };

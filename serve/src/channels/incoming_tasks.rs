@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink, PeerTaskState};
 use a2a::{ListTasks, Message, Task, TaskPage, TaskState};
-use runtime::data::Data;
-use runtime::event_log::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
-use runtime::failures::{FailedOperation, report};
+use base::data::Data;
+use base::failures::{FailedOperation, report};
+use eventlog::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;

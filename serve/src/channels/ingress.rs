@@ -10,9 +10,10 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, Record, SharedLog as _, Topic};
-use runtime::failures::{self, FailedOperation};
+use base::data::Data;
+use base::failures::{self, FailedOperation};
+use eventlog::{EventLog as _, Record, SharedLog as _};
+use runtime::event_log::Topic;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -461,7 +462,7 @@ pub(super) fn effect_of(record: &Record, action: &str) -> Option<Data> {
     }
 }
 
-fn action_record(channel: &EnrolledChannel, action: &Action, session: &Arc<str>) -> runtime::event_log::NewRecord {
+fn action_record(channel: &EnrolledChannel, action: &Action, session: &Arc<str>) -> eventlog::NewRecord {
     let payload = Data::dict_of_present([
         ("channel_id", Data::from(&channel.id)),
         ("action_id", (&action.action_id).into()),
@@ -518,7 +519,7 @@ fn injection(action: &Action) -> Result<(BridgeMethod, Data), ActionError> {
 }
 
 fn mode_of(word: &str) -> Result<Mode, ActionError> {
-    word.parse().map_err(|unknown: runtime::words::UnknownWord| {
+    word.parse().map_err(|unknown: base::words::UnknownWord| {
         ActionError::invalid("mode", format!("unknown mode; use one of {}", unknown.expected))
     })
 }

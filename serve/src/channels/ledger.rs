@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::Record;
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
+use eventlog::Record;
 use tokio::sync::watch;
 
 use super::record::{ChannelRecordKind, kind_of};

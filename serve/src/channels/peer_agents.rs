@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
+use eventlog::EventLog as _;
 use futures_util::{StreamExt as _, stream};
 use hyper::Request;
 use hyper::body::Incoming;
-use runtime::event_log::EventLog as _;
 
 use super::connection::{ChannelConnection, identity};
 use super::daemon::ChannelDaemon;

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::peer_task::{PeerTaskDirection, PeerTaskState, UnavailableCause};
+use base::data::Data;
+use eventlog::{EventLog as _, NewRecord, RUN_ID};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, NewRecord, RUN_ID};
 use tokio::time::Instant;
 
 use super::PeerTaskLink;

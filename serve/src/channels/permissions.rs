@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
-use runtime::failures::{FailedOperation, report};
+use base::data::Data;
+use base::failures::{FailedOperation, report};
+use eventlog::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
 use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 

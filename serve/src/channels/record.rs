@@ -1,8 +1,9 @@
 //! The kinds of records of the topic `channel`.
 
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, RUN_ID, Record, Topic};
-use runtime::words::words;
+use base::data::Data;
+use base::words::words;
+use eventlog::{NewRecord, RUN_ID, Record};
+use runtime::event_log::Topic;
 use serde::Serialize;
 
 words! {

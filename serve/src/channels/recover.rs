@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
+use base::failures::{FailedOperation, report};
+
 use super::daemon::ChannelDaemon;
 use super::in_process::is_own;
 use super::ingress::{action_ref, effect_of};
@@ -9,8 +12,6 @@ use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
 use super::{Action, ActionError, ActionKind};
 use crate::spawn::spawn_blocking;
 use crate::store::INTERRUPTED;
-use runtime::data::Data;
-use runtime::failures::{FailedOperation, report};
 
 /// The message for a turn whose process has ended.
 pub(super) const INTERRUPTION: &str = "the process ended during the turn; what it had done is in the session";

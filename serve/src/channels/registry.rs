@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Topic};
+use base::data::Data;
+use eventlog::{EventLog as _, LogError, Record, RecordFilter, SqliteLog};
+use runtime::event_log::Topic;
 
 use super::ChannelSecret;
 use super::enrolment::{EnrolledChannel, EnrolmentError, NewChannel};

@@ -1,7 +1,7 @@
 //! [`ChannelScope`]: what a channel may do.
 
-use runtime::data::Data;
-use runtime::words::{UnknownWord, words};
+use base::data::Data;
+use base::words::{UnknownWord, words};
 
 words! {
     /// A right of a channel.

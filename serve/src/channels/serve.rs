@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::event_log::LogError;
+use eventlog::LogError;
 use stdlib::{Agent, Capability, Diagnostic, from_core};
 
 use super::core::ChannelCore;

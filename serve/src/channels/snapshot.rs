@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::{Record, Topic};
+use base::data::Data;
+use eventlog::Record;
+use runtime::event_log::Topic;
 
 use super::daemon::ChannelDaemon;
 use super::feed::{ChannelFrame, FrameOrigin};
@@ -94,7 +95,7 @@ pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> 
                 records.iter().for_each(|record| snapshot.take(record));
             }
             snapshot.trim();
-            Ok::<_, runtime::event_log::LogError>((snapshot, found.head))
+            Ok::<_, eventlog::LogError>((snapshot, found.head))
         };
         spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
     };

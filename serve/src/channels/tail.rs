@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use runtime::event_log::{EventLog as _, LogError, RUN_ID, Record, RecordFilter, Topic};
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
+use eventlog::{EventLog as _, LogError, RUN_ID, Record, RecordFilter};
+use runtime::event_log::Topic;
 use tokio::sync::oneshot;
 
 use super::core::ChannelCore;

@@ -7,8 +7,8 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use runtime::event_log::SqliteLog;
-use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
+use base::keyed_limit::{KeyedLimit, KeyedPermit};
+use eventlog::SqliteLog;
 use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
 use tokio::sync::oneshot;

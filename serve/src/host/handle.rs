@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::Reminder;
 use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use runtime::words::words;
+use base::words::words;
 
 words! {
     /// The permission policy of a session's tools.

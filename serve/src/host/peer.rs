@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolCall;
 use stdlib::ChannelHost;
 

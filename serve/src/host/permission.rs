@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, Topic};
+use base::call::Answer;
+use base::data::Data;
+use eventlog::NewRecord;
+use runtime::event_log::Topic;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
+use runtime::seam::{ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 use tokio::sync::watch;
 
 use super::permission_decision::{DecisionSource, PermissionDecisions};
@@ -231,10 +233,10 @@ mod tests {
     use std::rc::Rc;
     use std::sync::Mutex;
 
+    use base::clock::ManualClock;
+    use base::ids::IdStream;
+    use eventlog::{EventLog as _, MemoryLog, RecordFilter};
     use futures_util::FutureExt as _;
-    use runtime::clock::ManualClock;
-    use runtime::event_log::{EventLog as _, MemoryLog, RecordFilter};
-    use runtime::ids::IdStream;
     use runtime::seam::Scope;
     use runtime::session::Session;
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::{NewRecord, SharedLog, Topic};
+use base::data::Data;
+use base::words::words;
+use eventlog::{NewRecord, SharedLog};
+use runtime::event_log::Topic;
 use runtime::message::ToolCall;
-use runtime::words::words;
 
 use super::{PermissionScope, Verdict};
 

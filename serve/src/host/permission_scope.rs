@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
 
 /// The maximum length of a word or folder in a scope, in bytes.

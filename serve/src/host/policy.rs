@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolSpec;
 use runtime::seam::ApprovalDemand;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::Reminder;
 use stdlib::{Diagnostic, ServedCall};
 

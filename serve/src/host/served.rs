@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::event_log::{RecordObserver, SqliteLog};
+use eventlog::{RecordObserver, SqliteLog};
 use stdlib::{RunOptions, SourceRef};
 
 use crate::Metrics;

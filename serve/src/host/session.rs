@@ -6,9 +6,10 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::data::Data;
+use eventlog::{MemoryLog, MemoryRetention, ObservedLog, SharedLog};
 use runtime::agent_loop::StopReason;
-use runtime::data::Data;
-use runtime::event_log::{MemoryLog, MemoryRetention, ObservedLog, RunTaggedLog, SharedLog};
+use runtime::event_log::RunTaggedLog;
 use runtime::reminder::bridge::InjectionPayload;
 use runtime::workers::propagation;
 use stdlib::{
@@ -391,7 +392,7 @@ fn log_of(served: &Served, id: &str) -> Arc<dyn SharedLog> {
 }
 
 /// Returns a function that waits until the peer has room.
-fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> runtime::seam::LocalFuture<'static, ()>> {
+fn room(peer: &Arc<dyn Peer>, id: &Arc<str>) -> Rc<dyn Fn() -> base::call::LocalFuture<'static, ()>> {
     let (peer, id) = (peer.clone(), id.clone());
     Rc::new(move || peer.room(&id))
 }
@@ -440,7 +441,7 @@ impl Output for LoggedOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::event_log::{NewRecord, RecordFilter};
+    use eventlog::{NewRecord, RecordFilter};
 
     #[test]
     fn a_log_of_its_own_is_small() {

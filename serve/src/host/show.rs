@@ -10,8 +10,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use base::data::Data;
 use runtime::agent_loop::{LoopEvent, LoopObservation};
-use runtime::data::Data;
 use runtime::model::{Delta, ModelReply};
 use runtime::reminder::bridge::{Injection, InjectionPayload};
 use runtime::session::{ReminderObserver, Session};

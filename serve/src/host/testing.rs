@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use runtime::event_log::SqliteLog;
+use eventlog::SqliteLog;
 use stdlib::{RunOptions, Source};
 
 use super::{

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Response;
+use base::failures::{FailedOperation, report};
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use runtime::failures::{FailedOperation, report};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 

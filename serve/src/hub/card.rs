@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
+use base::data::Data;
 use hub::{Hub, hub_card};
-use runtime::data::Data;
 use stdlib::{Agent, Skill};
 
 use crate::a2a::{AgentCard, CardUrl};

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use a2a::Version;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use base::data::Data;
 use hub::Hub;
 use hub::grpc::{RequestObserver, RequestSpan, trace};
 use hyper::body::Incoming;
-use runtime::data::Data;
 
 use super::health::HealthCounts;
 use super::rest::{self, RestError};

@@ -1,8 +1,8 @@
 //! The REST binding of version 1.0 of the Agent2Agent protocol: paths and queries as requests, and errors as statuses.
 
 use axum::http::{Method, StatusCode};
+use base::data::Data;
 use percent_encoding::percent_decode_str;
-use runtime::data::Data;
 
 use crate::a2a::{A2aCode, A2aMethod, RpcError, code};
 

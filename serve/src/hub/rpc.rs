@@ -8,8 +8,8 @@ use ::hub::broker::{BrokerError, Caller, Command, ErrorKind, Publish, RecentTask
 use ::hub::proto::agenthub::AgentEventMetadata;
 use ::hub::{FollowerPlace, Hub};
 use a2a::{ListTasks, Message, SendMessage, Task, TaskPage, Version};
+use base::data::Data;
 use jsonrpc::{Id, Request};
-use runtime::data::Data;
 use stdlib::hub_convert::{message_to_proto, state_to_proto, task_of};
 
 use super::frames::HubTaskFrames;

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use eventlog::SqliteOptions;
 use hub::broker::BrokerOptions;
 use hub::grpc::{self, Authenticate, ConnectionLimits, GrpcSettings, NoAuthentication, RequestObserver, TlsFiles};
 use hub::store::SqliteStore;
 use hub::{ChangeObserver, Hub};
-use runtime::event_log::SqliteOptions;
 use stdlib::Diagnostic;
 
 use super::HubCode;

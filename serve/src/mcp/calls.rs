@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::ServedCall;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;

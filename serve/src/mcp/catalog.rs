@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runtime::data::{Data, Entries};
+use base::data::{Data, Entries};
+use base::words::nearest;
 use runtime::schema::Schema;
-use runtime::words::nearest;
 use stdlib::{Diagnostic, ServedCall, ServedEntry, ServedKind};
 
 use super::codes::McpServerCode;

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::data::Data;
 use jsonrpc::Answer;
 use mcp::{EVENTS, Era, REMINDERS};
-use runtime::data::Data;
 use tokio::sync::{mpsc, oneshot};
 
 use super::question::{self, CannotAsk};

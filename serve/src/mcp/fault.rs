@@ -1,7 +1,7 @@
 //! [`McpFault`]: the error of a request. Messages are short, and contain neither source text nor paths.
 
+use base::data::Data;
 use jsonrpc::code;
-use runtime::data::Data;
 
 /// The request has headers that contradict its body.
 pub(super) const HEADER_MISMATCH: i32 = -32_020;

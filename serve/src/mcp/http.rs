@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use base::data::Data;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -16,7 +17,6 @@ use hyper::Request;
 use hyper::body::Incoming;
 use jsonrpc::{Answer, Id, Message, code};
 use mcp::{Era, LEGACY_VERSIONS, STATELESS};
-use runtime::data::Data;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::data::Data;
 use mcp::Era;
-use runtime::data::Data;
 use runtime::reminder::Surface;
 use runtime::reminder::bridge::RemindPayload;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use tokio::sync::oneshot;
 
 /// The method that asks the user of a client.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::{Propagate, ReminderField, RoleHint, Surface};
 use tokio::sync::watch;

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::{Agent, Diagnostic};
 
 use super::calls::Calls;

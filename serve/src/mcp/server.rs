@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::data::{Data, Entries};
 use mcp::{Era, LEGACY, LEGACY_VERSIONS, REMINDERS, STATELESS};
-use runtime::data::{Data, Entries};
 use stdlib::{ServedCall, ServedKind};
 
 use super::calls::{CallError, CallStep, Calls, RunningCall};

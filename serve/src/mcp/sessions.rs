@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::keyed_limit::{KeyedLimit, KeyedPermit};
+use base::keyed_limit::{KeyedLimit, KeyedPermit};
 use tokio::time::Instant;
 
 use super::client::ClientSession;
@@ -135,7 +135,7 @@ fn owner(peer: Option<IpAddr>) -> Arc<str> {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
+    use base::data::Data;
 
     use super::*;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base::data::Data;
 use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules, ScannedId, code};
 use mcp::Era;
-use runtime::data::Data;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::ServedCall;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::data::Data;
 use mcp::Era;
-use runtime::data::Data;
 use tokio::sync::watch;
 
 use super::calls::{CallError, CallStep, RunningCall};

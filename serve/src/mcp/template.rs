@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
 use percent_encoding::percent_decode_str;
-use runtime::data::Data;
 
 /// A URI in which `{name}` stands for a value without `/`.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// The description of a session without its conversation.
 #[derive(Debug, Clone, Default, PartialEq)]

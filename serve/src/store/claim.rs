@@ -4,7 +4,7 @@
 //! that process lives. A process that claims a session holds a lock of the session meanwhile, so that only one of two
 //! gets it.
 
-use runtime::lock::{LockError, LockFile};
+use base::lock::{LockError, LockFile};
 
 use super::{SessionStore, StoreError, StoredSession};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use runtime::event_log::{LogCode, LogError};
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
+use eventlog::{LogCode, LogError};
 use stdlib::{CodeRef, from_core};
 
 /// An error of stored sessions.

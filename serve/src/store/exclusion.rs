@@ -7,8 +7,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use runtime::event_log::{LogError, SqliteLog};
-use runtime::lock::{LockError, LockFile};
+use base::lock::{LockError, LockFile};
+use eventlog::{LogError, SqliteLog};
 
 use super::{StoreError, beside, place_of};
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
-use runtime::event_log::{Record, Topic};
+use base::data::Data;
+use eventlog::Record;
+use runtime::event_log::Topic;
 use runtime::message::Message;
 use runtime::reminder::bridge::{InjectionPayload, RecordedQueue};
 use runtime::reminder::lifecycle::rebuild::Rebuilt;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use runtime::event_log::{RecordFilter, Topic};
+use eventlog::RecordFilter;
+use runtime::event_log::Topic;
 
 use super::fold::OpenTurn;
 use super::{SessionJournal, SessionStore, StoreError};

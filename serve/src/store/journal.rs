@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::data::Data;
+use eventlog::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
 use runtime::agent_loop::{LoopEvent, LoopObservation};
-use runtime::data::Data;
-use runtime::event_log::{DurableFuture, NewRecord, RunTaggedLog, SharedLog, SqliteLog, Ticket, Topic};
+use runtime::event_log::{RunTaggedLog, Topic};
 use runtime::model::Delta;
 use runtime::session::{ConversationJournal, JournalChange, Session};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::session::{NOT_RUN, close_open_calls};
 

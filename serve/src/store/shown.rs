@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolCall;
 
 use crate::host::{Part, PlanEntry, SessionEvent, TaskArtifact, new_message_id};

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
+use base::call::{Answer, Outcome};
+use base::clock::ManualClock;
+use base::data::Data;
+use base::ids::IdStream;
+use eventlog::{EventLog, NewRecord, Record, RecordFilter, SharedLog, SqliteLog, SqliteOptions};
 use runtime::agent_loop::{LoopEvent, LoopObservation, LoopOptions, LoopParts, LoopStatus, agent_loop};
-use runtime::clock::ManualClock;
-use runtime::data::Data;
-use runtime::event_log::{EventLog, NewRecord, Record, RecordFilter, SharedLog, SqliteLog, SqliteOptions};
 use runtime::hooks::Hooks;
-use runtime::ids::IdStream;
 use runtime::message::{Message, Role, ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
@@ -23,7 +24,7 @@ use runtime::reminder::lifecycle::rebuild::rebuild;
 use runtime::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use runtime::reminder::providers::ReminderProviders;
 use runtime::reminder::{ReminderSource, ReminderSpec};
-use runtime::seam::{Answer, Model, Outcome, Output, Scope, Tool, Turn};
+use runtime::seam::{Model, Output, Scope, Tool, Turn};
 use runtime::session::Session;
 
 use super::*;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::peer_task::PeerTaskDirection;
-use runtime::event_log::Record;
+use eventlog::Record;
 
 use crate::channels::{ActionKind, ActionLedger, ChannelEventKind, ChannelRecordKind, PeerTaskLink};
 

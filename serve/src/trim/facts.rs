@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use runtime::event_log::{RUN_ID, Record, Topic};
+use eventlog::{RUN_ID, Record};
+use runtime::event_log::Topic;
 use runtime::workers::snapshot::follow_pending;
 
 use super::TrimOptions;

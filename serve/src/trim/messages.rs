@@ -1,6 +1,6 @@
 //! [`MessageFacts`]: the records of a conversation that later ones supersede.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::event_log::Topic;
 
 use crate::store::INTERRUPTED;

@@ -1,6 +1,7 @@
 //! [`TrimReport`]: what was removed, and what stays.
 
-use runtime::event_log::{LogError, Record, Topic};
+use eventlog::{LogError, Record};
+use runtime::event_log::Topic;
 
 /// The result of a removal, or of a dry run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

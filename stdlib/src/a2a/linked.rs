@@ -13,9 +13,10 @@ use a2a::peer_task::{
     artifact_record,
 };
 use a2a::{Artifact, Frame, TaskState};
+use base::clock::Clock;
+use eventlog::{NewRecord, RecordFilter};
 use lang::vm::{Cx, Raise};
-use runtime::clock::Clock;
-use runtime::event_log::{NewRecord, RecordFilter, Topic};
+use runtime::event_log::Topic;
 
 use super::client::{ErrorKind, Event, Peer, PeerError};
 use crate::here;
@@ -112,7 +113,7 @@ impl LinkedTask {
             return Ok(());
         }
         let (reader, wanted) = (self.world.observers.log.reader(), (card.clone(), task_id.clone()));
-        let find = move |log: &runtime::event_log::LogReader| {
+        let find = move |log: &eventlog::LogReader| {
             let (mut links, mut changed_at_ms) = (PeerTaskLinks::default(), 0);
             let mut filter = RecordFilter {
                 kind_prefix: Some(Topic::Channel.kind(a2a::peer_task::LINK).into()),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use a2a::peer_task::{PeerContact, PeerTaskFacts, PeerTaskLink, UnavailableCause};
+use eventlog::NewRecord;
 use providers::web::{Url, Web};
-use runtime::event_log::NewRecord;
 
 use super::client::{Access, Cards, ErrorKind, Method, Peer, PeerError};
 use super::linked::{contact_of, reported};

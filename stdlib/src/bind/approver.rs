@@ -1,8 +1,9 @@
 //! The approver of the run.
 
 use crate::clock::RunClock;
+use base::call::Answer;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
+use runtime::seam::{ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;

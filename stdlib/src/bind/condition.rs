@@ -5,14 +5,15 @@ use super::payload::tool_row;
 use crate::convert::{key, to_data_naming, to_value};
 use crate::values::TranscriptValue;
 use crate::world::World;
+use base::call::{Answer, CallError, Outcome};
+use base::clock::Clock;
+use base::data::Data;
+use base::ids::Ids;
 use lang::value::{Dict, Value};
 use lang::vm::{Context, Function, Isolate, Raise};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::ids::Ids;
 use runtime::reminder::condition::{ConditionFacts, Conditions, TurnFacts, condition_name};
 use runtime::reminder::{ReminderCode, ReminderError};
-use runtime::seam::{Answer, CallError, Outcome, Turn};
+use runtime::seam::Turn;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -100,7 +101,7 @@ impl Conditions for ScriptConditions {
     fn late(&self, name: &str, ms: u64) -> Rc<dyn CallError> {
         match self.by_name.borrow().get(name) {
             Some(function) => function.late("a condition of a reminder", ms),
-            None => runtime::seam::call_error(runtime::timeout::TimedOut { ms }),
+            None => base::call::call_error(runtime::timeout::TimedOut { ms }),
         }
     }
 }

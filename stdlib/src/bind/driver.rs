@@ -1,8 +1,9 @@
 //! The run as what drives the loops of the core.
 
 use crate::fault::Thrown;
+use base::call::{Answer, Outcome};
 use lang::vm::{Isolate, RuntimeStep, end_run, yield_once};
-use runtime::seam::{Answer, Driver, Outcome};
+use runtime::seam::Driver;
 use std::rc::{Rc, Weak};
 
 /// A run: its limits hold in the loops of the core as in a script.

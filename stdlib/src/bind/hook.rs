@@ -2,9 +2,10 @@
 
 use super::ScriptFn;
 use super::payload::payload;
+use base::call::{Answer, CallError, Outcome};
 use runtime::hooks::{Hook, HookEvent, Verdict};
 use runtime::reminder::ReminderError;
-use runtime::seam::{Answer, CallError, Outcome, Turn};
+use runtime::seam::Turn;
 use std::rc::Rc;
 
 /// A handler written in the language.

@@ -2,13 +2,14 @@
 
 use super::ScriptFn;
 use crate::convert::{to_data, to_data_lossy, to_value};
+use base::call::{Answer, Outcome, call_error};
+use base::data::Data;
 use lang::value::Value;
 use lang::value::article;
 use runtime::budget::Quote;
-use runtime::data::Data;
 use runtime::message::ToolCall;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
-use runtime::seam::{Answer, Destination, Model, Outcome, Scope, Turn, call_error};
+use runtime::seam::{Destination, Model, Scope, Turn};
 use runtime::timeout::{is_timeout, with_timeout};
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ thread_local! {
     static SESSION: RefCell<Option<(Arc<str>, Value)>> = const { RefCell::new(None) };
 }
 
-/// The payload of an event; made field by field, without a [`runtime::data::Data`] of the whole in between.
+/// The payload of an event; made field by field, without a [`base::data::Data`] of the whole in between.
 pub(crate) fn payload(event: &HookEvent<'_>, session_id: &Arc<str>) -> Value {
     let mut entries = Dict::with_capacity(8);
     event.each_field(&mut |name, value| {
@@ -56,7 +56,7 @@ pub(super) fn tool_row(row: &ToolRow) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::data::Data;
+    use base::data::Data;
     use runtime::hooks::event::ToolResult;
     use runtime::message::ToolCall;
 

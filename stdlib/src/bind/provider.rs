@@ -4,14 +4,15 @@ use super::ScriptFn;
 use super::payload::payload;
 use crate::convert::to_value;
 use crate::values::TranscriptValue;
+use base::call::{Answer, CallError, Outcome};
+use base::data::Data;
 use lang::diagnostic::nearest;
 use lang::value::{Value, article};
-use runtime::data::Data;
 use runtime::hooks::verdict::read_effects;
 use runtime::hooks::{EventSet, HookEvent};
 use runtime::reminder::providers::{Malformed, ReminderProvider};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
-use runtime::seam::{Answer, CallError, Outcome, Turn};
+use runtime::seam::Turn;
 use std::rc::Rc;
 
 /// A provider written in the language.

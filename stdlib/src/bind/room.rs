@@ -1,10 +1,11 @@
 //! Models and tools that wait until the host has room for what they will show.
 
 use crate::hosting::Hosting;
+use base::call::{Answer, Outcome};
 use runtime::budget::Quote;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
-use runtime::seam::{Answer, Destination, Model, Outcome, Output, Preview, Tool, Turn};
+use runtime::seam::{Destination, Model, Output, Preview, Tool, Turn};
 use std::rc::Rc;
 
 /// A model or tool that waits for room, and the inner one.

@@ -3,10 +3,11 @@
 use super::ScriptFn;
 use super::function::data_of;
 use crate::convert::to_value;
+use base::call::{Answer, Outcome};
 use lang::value::Value;
 use lang::vm::RunCode;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Outcome, Output, Tool, Turn};
+use runtime::seam::{Output, Tool, Turn};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::data::Data;
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, RunCode, Wait};
-use runtime::data::Data;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::error::TryRecvError;
 

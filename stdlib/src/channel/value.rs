@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use base::data::{Data, Entries};
 use lang::value::{HostBox, HostObject, Str, Value};
-use runtime::data::{Data, Entries};
 
 use super::OpenChannel;
 use crate::convert::to_value;

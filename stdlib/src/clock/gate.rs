@@ -1,7 +1,7 @@
 //! Events from outside, in their order among the timers of the clock.
 
 use super::{ClockMode, Entry, RunClock, Timer, TimerKey};
-use runtime::clock::Clock;
+use base::clock::Clock;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;

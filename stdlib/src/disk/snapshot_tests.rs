@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
+use eventlog::{EventLog, SqliteLog, SqliteOptions};
 use lang::source::Source;
 use lang::vm::RunCode;
-use runtime::event_log::{EventLog, SqliteLog, SqliteOptions};
 
 use super::stall::Stalled;
 use crate::engine::{Engine, RunOptions};

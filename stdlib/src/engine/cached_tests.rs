@@ -1,11 +1,12 @@
 //! `cached_tokens` of a loop's result against the documents that were sent: a reminder is cached if it ends within the bytes
 //! that a request shares with the one before it, in the order in which vendors read a prompt: tools, system text, messages.
 
+use base::data::Data;
+
 use super::*;
 use lang::source::Source;
 use providers::model::{CapabilityTable, Route, Routes};
 use runtime::capabilities::WireFormat;
-use runtime::data::Data;
 use runtime::model::Request;
 
 /// Models of each wire format; the first two are those whose reminders have the vendor's own slot, and user blocks.

@@ -4,10 +4,12 @@ use super::Engine;
 use crate::progress::CutShort;
 use crate::values::failed_loop::{self, Told};
 use crate::world::exit_code_of;
+use eventlog::Ticket;
 use lang::diagnostic::{Diagnostic, Severity};
+use lang::source::Span;
 use lang::value::{Value, brief};
 use lang::vm::{Raise, RunCode, Why};
-use runtime::event_log::Ticket;
+use std::collections::HashMap;
 use std::task::{Poll, Waker};
 
 /// The exit code of a run that used up its fuel, memory or time.
@@ -143,13 +145,30 @@ impl Engine {
         }
     }
 
-    /// Returns the errors of tasks that were not awaited.
+    /// Returns the errors of tasks that were not awaited. Equal errors of one place, as of tasks that were started in
+    /// a loop, are one warning.
     pub(super) fn unseen(&self) -> impl Iterator<Item = Diagnostic> {
-        let tasks = self.isolate.unseen_failures().into_iter().map(|raise| {
+        let mut found: Vec<(Diagnostic, u64)> = Vec::new();
+        let mut place_of: HashMap<(String, Option<Span>, String), usize> = HashMap::new();
+        for raise in self.isolate.unseen_failures() {
             let mut d = raise.to_diagnostic();
+            let label = d.labels.first();
+            let source = label.map(|label| label.source.name().to_owned()).unwrap_or_default();
+            let key = (source, label.map(|label| label.span), d.message.clone());
+            let place = *place_of.entry(key).or_insert(found.len());
+            if let Some((_, times)) = found.get_mut(place) {
+                *times += 1;
+                continue;
+            }
             d.severity = Severity::Warning;
             d.code = RunCode::Unseen.into();
             d.message = format!("a task failed and was not awaited: {}", d.message);
+            found.push((d, 1));
+        }
+        let tasks = found.into_iter().map(|(mut d, times)| {
+            if times > 1 {
+                d.notes.push(format!("{times} tasks failed in this way"));
+            }
             d
         });
         tasks.chain(crate::workers::unseen(&self.world))

@@ -1,8 +1,8 @@
 //! [`TaskUpdate`]: what a script tells the person that it works for, besides what its loops show.
 
-use runtime::data::Data;
+use base::data::Data;
+use base::words::words;
 use runtime::reminder::bridge::RemindPayload;
-use runtime::words::words;
 use std::sync::Arc;
 
 /// A message of a script to the user.

@@ -1,9 +1,9 @@
 //! Cookies as a value: it reads like a list of the cookies, and requests change it.
 
 use crate::clock::RunClock;
+use base::clock::Clock;
 use lang::value::{HostObject, Value};
 use providers::web::{Cookie, CookieJar};
-use runtime::clock::Clock;
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,10 +5,10 @@ use super::reading::BodySource;
 use crate::options::HttpBaseOptions;
 use crate::system::SystemCode;
 use crate::world::World;
+use base::clock::Clock;
 use lang::value::{Dict, Str, Value, display};
 use lang::vm::Raise;
 use providers::web::{CookieJar, Cookies, Failure, FailureKind, Method, Question, Reply};
-use runtime::clock::Clock;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState};
+use base::data::{Data, Entries};
 use hub::proto::a2a as proto;
 use hub::proto::agenthub::{TaskArtifactUpdateEvent, TaskStatusUpdateEvent};
 use prost_types::value::Kind;
 use prost_types::{ListValue, Struct, Timestamp, Value};
-use runtime::data::{Data, Entries};
 
 /// Returns the hub's form of a message.
 #[must_use]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use base::data::Data;
 use hub::grpc::{CURSOR, OPERATION};
 use hub::proto::agenthub::AgentEvent;
 use hub::proto::agenthub::agent_event::Payload;
@@ -14,7 +15,6 @@ use hub::proto::worker::{
 };
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, Wait};
-use runtime::data::Data;
 use tokio::sync::Mutex;
 use tonic::{Code, Response, Status, Streaming};
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use a2a::model::text_of;
+use base::data::Data;
 use hub::proto::agenthub::{AgentEventMetadata, Priority};
 use hub::proto::worker::{Claim, RenewRequest};
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::Raise;
 use runtime::activity::TraceContext;
-use runtime::data::Data;
 
 use super::HubConnection;
 use super::client::incomplete;
@@ -148,7 +148,7 @@ impl HostObject for HubTask {
 
     fn keys(&self) -> Vec<Str> {
         let mut keys: Vec<&str> =
-            self.shown.as_dict().into_iter().flat_map(runtime::data::Entries::keys).map(AsRef::as_ref).collect();
+            self.shown.as_dict().into_iter().flat_map(base::data::Entries::keys).map(AsRef::as_ref).collect();
         keys.sort_unstable();
         keys.into_iter().map(Str::new).collect()
     }

@@ -1,5 +1,7 @@
 //! Checks of reminders that a handler or provider returns in a literal.
 
+use base::data::Data;
+
 use super::{literal, spec};
 use crate::catalogue::from_core;
 use crate::fault::AgentCode;
@@ -7,7 +9,6 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::fix::{Applicability, rename_key};
 use lang::diagnostic::{Diagnostic, nearest};
-use runtime::data::Data;
 use runtime::hooks::{EventKind, Verdict};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
 

@@ -1,6 +1,8 @@
 //! Literal facts: kinds, confidences, namespaces and selectors. Unknown keys and wrong types are seen by the types of the
 //! signatures already.
 
+use base::data::Data;
+
 use super::literal;
 use crate::catalogue::from_core;
 use lang::ast::{Expr, ExprKind};
@@ -8,7 +10,6 @@ use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use lang::source::Span;
 use providers::fact::{Draft, EvidenceKind, FactCode, FactError, FactKind, Options, Selector, confidence, kinds};
-use runtime::data::Data;
 
 /// `store_fact(fact, options)`
 pub(crate) fn store_fact(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {

@@ -1,8 +1,8 @@
 //! Literals as data.
 
+use base::data::Data;
 use lang::ast::{Expr, ExprKind, UnaryOp};
 use lang::check::CallView;
-use runtime::data::Data;
 use std::sync::Arc;
 
 /// A literal of more values than this is not looked into: a few names can make one of any size.

@@ -4,9 +4,9 @@ use super::literal;
 use crate::Capability;
 use crate::mcp::{McpCode, cached_tools};
 use crate::project::{Project, is_trusted_folder};
+use base::data::Data;
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
-use runtime::data::Data;
 use runtime::schema::compiled;
 use std::path::Path;
 

@@ -7,13 +7,13 @@ use crate::bind::check_config;
 use crate::catalogue::from_core;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
+use base::data::Data;
+use base::words::nearest;
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
-use runtime::data::Data;
 use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
 use runtime::reminder::{ReminderCode, ReminderError};
-use runtime::words::nearest;
 use std::path::Path;
 
 /// Checks a literal `reminders` option.

@@ -1,5 +1,7 @@
 //! The route that a call names: a provider that there is not, and `user_block` beside a route that has no such blocks.
 
+use base::data::Data;
+
 use super::literal;
 use crate::catalogue::from_core;
 use crate::fault::AgentCode;
@@ -8,7 +10,6 @@ use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use providers::model::{CapabilityTable, Provider, RouteError};
 use runtime::capabilities::WireFormat;
-use runtime::data::Data;
 use runtime::reminder::ReminderCode;
 
 /// Warns if a literal `user_block` and a literal route without such blocks appear in one file.

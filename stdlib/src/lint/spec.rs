@@ -1,5 +1,7 @@
 //! A literal reminder.
 
+use base::data::Data;
+
 use super::effects::Producer;
 use super::{literal, route};
 use crate::catalogue::from_core;
@@ -8,7 +10,6 @@ use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::fix::{Applicability, added_element, braces_of};
 use lang::source::Span;
-use runtime::data::Data;
 use runtime::reminder::bridge::{MessagePayload, RemindPayload};
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{Reminder, ReminderCode, ReminderError, ReminderSpec};

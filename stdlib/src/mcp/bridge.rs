@@ -4,10 +4,11 @@ use super::codes::McpCode;
 use super::spec::ReminderPolicy;
 use crate::catalogue::to_core;
 use crate::world::World;
+use base::clock::Clock;
+use base::codes::Severity;
+use base::data::Data;
 use mcp::Listener;
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::session::Session;
 use std::cell::{Cell, RefCell};
@@ -144,7 +145,7 @@ impl ReminderBridge {
     /// Returns the parameters with the tag of the server, without what a server may not set.
     fn checked(&self, params: &Data) -> Data {
         let mut checked = Data::empty_dict();
-        for (key, value) in params.as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+        for (key, value) in params.as_dict().into_iter().flat_map(base::data::Entries::iter) {
             if !NOT_FROM_SERVERS.contains(&&**key) {
                 checked.set(key.clone(), value.clone());
             }

@@ -1,10 +1,10 @@
 //! Lists of tools that `harn mcp sync` has stored in a project: `check` reads them, and a loop need not start a server to know
 //! its tools.
 
+use base::data::Data;
+use base::files;
 use lang::diagnostic::Diagnostic;
 use mcp::{ToolInfo, ToolList};
-use runtime::data::Data;
-use runtime::files;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

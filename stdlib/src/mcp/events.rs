@@ -3,8 +3,8 @@
 //! so that what the tool reminded of is in the next prompt.
 
 use super::servers::McpServer;
+use base::data::Data;
 use mcp::McpErrorKind;
-use runtime::data::Data;
 use std::collections::VecDeque;
 use std::rc::Weak;
 use std::sync::Arc;

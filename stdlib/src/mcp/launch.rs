@@ -3,8 +3,8 @@
 use super::spec::ServerProgram;
 use crate::group::{ProcessGroup, exit_code};
 use crate::system;
+use base::call::LocalFuture;
 use mcp::{Launcher, RunningProcess, ServerProcess};
-use runtime::seam::LocalFuture;
 use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;

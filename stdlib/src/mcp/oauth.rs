@@ -2,8 +2,8 @@
 
 use super::spec::{SpecError, count, text, texts, wrong};
 use crate::options::MCP_OAUTH;
+use base::data::Data;
 use mcp::{AuthSettings, TokenStore};
-use runtime::data::Data;
 use std::sync::Arc;
 
 /// The way in which a server's tokens are obtained.

@@ -11,12 +11,12 @@ use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_na
 use super::user::ServerUser;
 use crate::convert::to_data;
 use crate::world::World;
+use base::data::Data;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
 use lang::vm::{Cx, Function, Isolate, Raise};
 use mcp::{Authorizer, Client, ClientSettings, Endpoint, Era, HttpEndpoint, McpError};
 use providers::web::Web;
-use runtime::data::Data;
 use runtime::session::Session;
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;

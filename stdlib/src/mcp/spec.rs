@@ -2,9 +2,9 @@
 
 use super::oauth::OauthSpec;
 use crate::options::MCP_SERVER;
+use base::data::Data;
 use lang::diagnostic::nearest;
 use mcp::Era;
-use runtime::data::Data;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 

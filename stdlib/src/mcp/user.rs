@@ -2,12 +2,12 @@
 
 use crate::convert::{to_data, to_value};
 use crate::hosting::Hosting;
+use base::call::LocalFuture;
+use base::data::Data;
 use lang::value::Value;
 use lang::vm::Function;
 use mcp::{CallObserver, Elicitation, ElicitationReply, Progress};
-use runtime::data::Data;
 use runtime::schema::compiled;
-use runtime::seam::LocalFuture;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn fits(content: &Data, schema: &Data) -> bool {
 async fn by_host(hosting: &Hosting, question: &Elicitation) -> ElicitationReply {
     let about = format!("[{}] {}", question.server, question.message);
     let properties = question.schema.get("properties").as_dict();
-    let fields: Vec<(&Arc<str>, &Data)> = properties.into_iter().flat_map(runtime::data::Entries::iter).collect();
+    let fields: Vec<(&Arc<str>, &Data)> = properties.into_iter().flat_map(base::data::Entries::iter).collect();
     if fields.is_empty() {
         return match hosting.ask(format!("{about} (yes or no)").into()).await.as_deref().map(str::trim) {
             Some("yes" | "y") => ElicitationReply::Accept(Data::empty_dict()),

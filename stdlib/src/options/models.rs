@@ -4,8 +4,8 @@ use super::{
     AnyData, BudgetOptions, Count, Entries, Flag, Int, Items, Ms, Nested, Number, OneOrMore, OptionReader, Raw, Schema,
     Text, Texts, Word, WrittenSchema,
 };
+use base::data::Data;
 use lang::vm::{Raise, RunCode};
-use runtime::data::Data;
 use runtime::model::{Request, System};
 use std::sync::Arc;
 

@@ -3,11 +3,12 @@
 //! Dicts that the core reads strictly have errors of their own codes, which a lint reports: the checker takes them for any
 //! dict.
 
+use base::data::Data;
+
 use crate::fault::of_reminder;
 use crate::world::World;
 use lang::vm::Raise;
 use runtime::capabilities::PlacementPolicy;
-use runtime::data::Data;
 use runtime::reminder::bridge::DeliveryMode;
 use runtime::reminder::providers::ReminderOptions;
 use runtime::reminder::{Priority, Propagate, Refresh, ReminderError, RoleHint};

@@ -4,11 +4,11 @@ use super::{
     AgentLoopOptions, FACT, FACT_EVIDENCE, FACT_OPTIONS, INHERITED_REMINDER, MCP_OAUTH, MCP_REMINDERS, MCP_SERVER,
     MOCK_REPLY, OptionSet, RECALL_OPTIONS, REMINDER_SELECTOR, REMINDER_SPEC,
 };
+use base::data::Data;
 use lang::builtins::OptionTable;
 use providers::fact::{Draft, Options};
 use providers::model::MockReply;
 use runtime::agent_loop::LoopOptions;
-use runtime::data::Data;
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{Reminder, ReminderSpec};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 use super::ProjectCode;
 use super::read::{SettingsReader, not_text};
 use crate::limits::parse_time;
-use runtime::words::words;
+use base::words::words;
 use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

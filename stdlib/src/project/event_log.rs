@@ -4,7 +4,7 @@ use super::ProjectCode;
 use super::read::{SettingsReader, not_text};
 use crate::catalogue::from_core;
 use crate::limits::parse_time;
-use runtime::event_log::{LogBackend, MemoryRetention, Synchronous};
+use eventlog::{LogBackend, MemoryRetention, Synchronous};
 use std::path::Path;
 use std::time::Duration;
 use toml::Spanned;

@@ -1,9 +1,10 @@
 //! `[mcp.servers.NAME]` of `harn.toml`.
 
+use base::data::Data;
+
 use super::ProjectCode;
 use super::read::SettingsReader;
 use crate::mcp::{McpServerSpec, TOML_KEYS};
-use runtime::data::Data;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -3,15 +3,15 @@
 
 use super::ProjectCode;
 use super::read::{SettingsReader, not_text, span};
+use base::data::Data;
+use base::files;
+use base::words::UnknownWord;
 use globset::Glob;
 use lang::diagnostic::Diagnostic;
 use lang::source::{Source, Span};
-use runtime::data::Data;
-use runtime::files;
 use runtime::reminder::limits::with_default_max_body;
 use runtime::reminder::policy::{PolicyPattern, PolicySource, ReminderPolicy, SourceLimits};
 use runtime::reminder::{ReminderError, ReminderSpec, RoleHint};
-use runtime::words::UnknownWord;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

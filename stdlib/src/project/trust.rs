@@ -7,8 +7,8 @@
 
 use super::user::config_folder;
 use super::{NAME, ProjectCode, find, read};
+use base::files;
 use lang::diagnostic::{Diagnostic, one_line};
-use runtime::files;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::ffi::OsStr;

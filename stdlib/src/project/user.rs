@@ -6,9 +6,9 @@
 //! ```
 
 use super::ProjectCode;
+use base::files;
 use lang::diagnostic::Diagnostic;
 use providers::model::{AllowedKeys, parse_origin};
-use runtime::files;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf};

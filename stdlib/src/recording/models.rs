@@ -3,6 +3,7 @@
 use super::replay::RequestsByLine;
 use super::{Preview, RecordingMode, report};
 use crate::clock::RunClock;
+use base::call::{Answer, Outcome, call_error};
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use providers::model::{Mock, Routes};
@@ -10,7 +11,7 @@ use providers::recording::{RecordedRoute, RecordingError};
 use runtime::budget::Quote;
 use runtime::capabilities::Capabilities;
 use runtime::model::{Delta, ModelError, ModelReply, Request};
-use runtime::seam::{Answer, Destination, Model, Outcome, Turn, call_error};
+use runtime::seam::{Destination, Model, Turn};
 use std::cell::{OnceCell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;

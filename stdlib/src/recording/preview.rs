@@ -1,12 +1,13 @@
 //! `harn preview`: the requests of a run, caught before they reach a model.
 
 use crate::world::as_diagnostic;
+use base::call::{Outcome, call_error};
 use lang::diagnostic::Diagnostic;
 use providers::model::{HistoryRule, Provider, Route, RouteError, Routes};
 use runtime::model::{PrefixMeter, Request, RequestSize};
 use runtime::note::Note;
 use runtime::render::Rendered;
-use runtime::seam::{Outcome, Turn, call_error};
+use runtime::seam::Turn;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,10 +2,11 @@
 
 use super::Models;
 use crate::clock::Gate;
+use base::call::Outcome;
 use providers::recording::{BegunCall, CallOutcome, CallResult, RecordedPiece, Recorder, TimedPiece};
 use runtime::model::{Delta, ModelReply, Request};
 use runtime::note::Note;
-use runtime::seam::{Model, Outcome, Scope, Turn};
+use runtime::seam::{Model, Scope, Turn};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::poll_fn;

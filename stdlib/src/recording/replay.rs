@@ -3,10 +3,11 @@
 use super::sources::Compared;
 use super::{Models, report};
 use crate::clock::Gate;
+use base::call::{Outcome, call_error};
+use base::clock::Clock;
 use providers::recording::{CallOutcome, LastRequest, Recording, Secrets, difference};
-use runtime::clock::Clock;
 use runtime::model::{Delta, ModelReply, Request};
-use runtime::seam::{Model, Outcome, Turn, call_error};
+use runtime::seam::{Model, Turn};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::poll_fn;

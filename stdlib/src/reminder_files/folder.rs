@@ -3,7 +3,7 @@
 //! Everything that waits for a disk is in [`take_census`], which runs on the blocking pool.
 
 use crate::project::{is_trusted_folder, root_of};
-use runtime::files;
+use base::files;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

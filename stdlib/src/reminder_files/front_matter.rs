@@ -3,9 +3,9 @@
 //! Anchors, aliases and tags are refused: they are of no use here, and a few lines of aliases can stand for gigabytes.
 
 use super::ReminderFileCode;
+use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
-use runtime::data::Data;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, StrInput};
 use std::ops::Range;
 

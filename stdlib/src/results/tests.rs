@@ -3,10 +3,10 @@
 use crate::engine::{Engine, RunOptions};
 use crate::output::Captured;
 use crate::table::registry;
+use base::data::Data;
 use lang::ast::{TypeExpr, TypeKind};
 use lang::check::signature;
 use lang::source::Source;
-use runtime::data::Data;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

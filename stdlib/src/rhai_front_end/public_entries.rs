@@ -1,5 +1,7 @@
 //! The public functions of a script in Rhai: what the constants `TOOLS`, `RESOURCES` and `PROMPTS` at its top describe.
 
+use base::data::Data;
+
 use super::script::{MAX_ARGUMENTS, RhaiScript};
 use crate::convert::{to_data_lossy, to_value};
 use crate::engine::{ServedEntry, ServedKind};
@@ -8,7 +10,6 @@ use crate::schema::{of_parameters, of_returns};
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::value::{Dict, Str, Value};
 use rhai::{Dynamic, Position};
-use runtime::data::Data;
 
 /// A public function and its description.
 pub(crate) struct RhaiEntry {
@@ -39,7 +40,7 @@ impl RhaiScript {
                 let message = format!("`{constant}` must be a map of literals");
                 return Err(vec![self.misdescribed(message, at)]);
             };
-            for (key, description) in described.as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+            for (key, description) in described.as_dict().into_iter().flat_map(base::data::Entries::iter) {
                 let entry = self.public_entry(constant, key, description);
                 found.push(entry.map_err(|why| vec![self.misdescribed(format!("`{constant}.{key}`: {why}"), at)])?);
             }

@@ -3,6 +3,7 @@
 pub(crate) mod deadline;
 pub(crate) mod message;
 pub(crate) mod settings;
+use base::data::Data;
 
 use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
@@ -24,7 +25,6 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
 use message::{Sending, sending};
 use providers::web::Web;
-use runtime::data::Data;
 #[cfg(feature = "hub")]
 pub(crate) use settings::token;
 use settings::{PeerSettings, peer_of};

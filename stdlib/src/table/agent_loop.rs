@@ -10,12 +10,13 @@ use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::{AgentLoopOptions, OptionReader, OptionSet};
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
+use base::call::call_error;
+use base::clock::Clock;
+use base::data::Data;
 use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::seam::{Scope, Stopped, call_error};
+use runtime::seam::{Scope, Stopped};
 use runtime::session::{Session, SessionError};
 use std::rc::Rc;
 

@@ -9,15 +9,15 @@ use crate::options::{ExpectedCall, ExpectedReminder, ExpectedRequest, OptionSet}
 use crate::testing::{SnapshotResult, TestCode, lives, pretty, summary};
 use crate::values::find_session;
 use crate::world::World;
+use base::call::call_error;
+use base::data::Data;
+use eventlog::{LogError, LogReader, Record, RecordFilter};
 use lang::builtins::{Unequal, args};
 use lang::diagnostic::nearest;
 use lang::value::{Value, brief, inspect};
 use lang::vm::{Cx, On, Raise, Wait, Why};
 use providers::model::MockCall;
-use runtime::data::Data;
-use runtime::event_log::{LogError, LogReader, Record, RecordFilter};
 use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
-use runtime::seam::call_error;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;

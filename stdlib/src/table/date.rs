@@ -1,5 +1,6 @@
 //! Dates. A moment is an int, the milliseconds since 1970, so that scripts compare moments, subtract them and add durations to
 //! them; the calendar and the zones are those of `jiff`.
+use base::clock::Clock;
 
 use crate::here;
 use jiff::civil::{Time, Weekday};
@@ -12,7 +13,6 @@ use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article, inspect};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::clock::Clock;
 
 lang::builtins! { "" =>
     /// Returns the present moment: an int, the milliseconds since 1970 in UTC. Moments are compared and subtracted as ints, and a

@@ -6,12 +6,13 @@ use crate::here;
 use crate::log::read_log;
 use crate::options::{LogFilter, OptionSet};
 use crate::values::EventStream;
+use base::call::{Answer, Outcome, call_error};
+use base::clock::Clock;
+use eventlog::{NewRecord, Record, RecordFilter, RecordPosition};
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait, take_over};
-use runtime::clock::Clock;
-use runtime::event_log::{NewRecord, Record, RecordFilter, RecordPosition, Topic};
-use runtime::seam::{Answer, Outcome, call_error};
+use runtime::event_log::Topic;
 use std::sync::Arc;
 
 lang::builtins! { "event_log" =>

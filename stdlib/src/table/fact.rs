@@ -9,6 +9,9 @@ use crate::fact::{oddity, of_fact};
 use crate::here;
 use crate::lint;
 use crate::world::World;
+use base::clock::Clock;
+use base::data::Data;
+use base::ids::Ids;
 use lang::builtins::{Right, args};
 use lang::value::Value;
 use lang::vm::{Cx, Outcome, Raise, Wait, take_over};
@@ -16,9 +19,6 @@ use providers::fact::{
     Appending, Draft, Fact, FactCode, FactError, FactLocation, Oddity, Options, Query, Selector, StoreContents,
 };
 use providers::fact::{confidence, kinds, recall};
-use runtime::clock::Clock;
-use runtime::data::Data;
-use runtime::ids::Ids;
 use std::rc::Rc;
 
 const READ: &[Right] = &[Capability::FsRead.right()];

@@ -332,7 +332,7 @@ fn copy_file(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let (from, to) = (place_at(cx, args, 0)?, place_at(cx, args, 1)?);
     change(cx, args, "copy", move || {
         // Only regular files: a pipe could make the run wait for ever.
-        drop(runtime::files::open(&from)?);
+        drop(base::files::open(&from)?);
         fs::copy(from, to).map(drop)
     })
 }
@@ -446,7 +446,7 @@ fn write(cx: &Cx<'_>, args: &[Value], data: Vec<u8>, in_one_step: bool) -> Resul
     };
     change(cx, args, "write", move || {
         if !in_one_step {
-            return runtime::files::open_with(&options(), &place)?.write_all(&data);
+            return base::files::open_with(&options(), &place)?.write_all(&data);
         }
         let name = place.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
         let name = format!(".{}.{:x}-{random:x}.new", name.to_string_lossy(), std::process::id());

@@ -1,10 +1,10 @@
 //! Ids.
+use base::clock::Clock;
+use base::ids::Ids;
 
 use crate::here;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
-use runtime::clock::Clock;
-use runtime::ids::Ids;
 
 lang::builtins! { "" =>
     /// Returns a random UUID.

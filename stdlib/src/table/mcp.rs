@@ -12,11 +12,11 @@ use crate::loops::offered;
 use crate::mcp::{McpServer, checked_call, of_mcp, offered_tools, server_of};
 use crate::options::label_of;
 use crate::world::World;
+use base::data::Data;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use mcp::{Era, McpError, text_of};
-use runtime::data::Data;
 use runtime::reminder::bridge::RemindPayload;
 use std::rc::Rc;
 

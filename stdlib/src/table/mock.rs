@@ -4,11 +4,12 @@ use crate::bind::ScriptFn;
 use crate::convert::{to_data, to_value};
 use crate::here;
 use crate::world::World;
+use base::codes::Severity;
 use lang::builtins::args;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
 use providers::model::MockReply;
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 use std::rc::Rc;
 
 lang::builtins! { "" =>

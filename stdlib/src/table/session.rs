@@ -1,4 +1,5 @@
 //! Sessions.
+use base::clock::Clock;
 
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_policy, of_reminder, of_session};
@@ -10,7 +11,6 @@ use crate::values::session_arg;
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::clock::Clock;
 use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::policy::PolicySource;
 use runtime::reminder::{ReminderSource, ReminderSpec};

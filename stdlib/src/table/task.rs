@@ -8,14 +8,14 @@ use crate::options::{ArtifactOptions, FILE_PART, MESSAGE_PART, OptionSet, PARTIA
 use crate::table::input;
 use crate::world::World;
 use a2a::base64;
+use base::data::Data;
+use base::words::UnknownWord;
 use lang::builtins::{OptionTable, args};
 use lang::check::CheckCode;
 use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Host, Raise, RunCode, Wait};
-use runtime::data::Data;
-use runtime::words::UnknownWord;
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -281,7 +281,7 @@ fn file(data: &Data, at: &str) -> Result<Part, Box<Raise>> {
 }
 
 fn known_keys(data: &Data, known: &OptionTable, at: &str) -> Result<(), Box<Raise>> {
-    let mut keys = data.as_dict().into_iter().flat_map(runtime::data::Entries::keys);
+    let mut keys = data.as_dict().into_iter().flat_map(base::data::Entries::keys);
     let Some(key) = keys.find(|key| !known.has(key)) else { return Ok(()) };
     let raise = at_fault(CheckCode::Key, format!("unknown field `{}`", within(at, key)));
     Err(match nearest(key, known.keys()) {

@@ -1,10 +1,10 @@
 //! Time. Every clock of the runtime obeys the mock.
+use base::clock::Clock;
 
 use crate::{here, rfc3339};
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, On, Raise, RunCode, Wait, yield_once};
-use runtime::clock::Clock;
 
 lang::builtins! { "" =>
     /// Returns the milliseconds since 1970-01-01 UTC, as `now` does.

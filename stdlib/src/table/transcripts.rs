@@ -1,4 +1,6 @@
 //! Transcripts: making and reading them.
+use base::clock::Clock;
+use base::ids::Ids;
 
 use crate::convert::{to_data, to_value};
 use crate::here;
@@ -7,8 +9,6 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
-use runtime::clock::Clock;
-use runtime::ids::Ids;
 use runtime::reminder::lifecycle;
 use runtime::transcript::{Imported, Transcript, TranscriptError, TranscriptEvent};
 

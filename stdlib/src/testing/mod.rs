@@ -10,8 +10,8 @@ mod pretty;
 pub use codes::TestCode;
 pub use pretty::pretty;
 
+use eventlog::{LogError, LogReader, RecordFilter};
 use lang::value::Value;
-use runtime::event_log::{LogError, LogReader, RecordFilter};
 use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
 use std::cell::Cell;
 use std::rc::Rc;

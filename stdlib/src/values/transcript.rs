@@ -3,10 +3,10 @@
 use crate::convert::{to_data, to_value};
 use crate::here;
 use crate::world::World;
+use base::clock::Clock;
 use lang::builtins::args;
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::{Raise, RunCode};
-use runtime::clock::Clock;
 use runtime::seam::Scope;
 use runtime::session::Session;
 use runtime::transcript::{Imported, Transcript, TranscriptError};

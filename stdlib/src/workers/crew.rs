@@ -2,10 +2,11 @@
 
 use crate::fault::to_raise;
 use crate::world::World;
+use base::call::Outcome;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::Value;
 use lang::vm::{Context, Cx, Isolate, Raise, RunCode, Wait, spawn_work};
-use runtime::seam::{Outcome, Scope};
+use runtime::seam::Scope;
 use runtime::workers::{Worker, work};
 use std::rc::Rc;
 

@@ -4,10 +4,10 @@ use crate::convert::to_value;
 use crate::values::failed_loop::FailureSubject;
 use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
+use base::data::Data;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use runtime::agent_loop::{LoopResult, LoopStatus};
-use runtime::data::Data;
 use runtime::workers::{Worker, WorkerStatus};
 use std::rc::Rc;
 

@@ -2,10 +2,11 @@
 
 use super::WorkerContext;
 use crate::world::World;
+use base::call::{Answer, Outcome};
+use base::data::Data;
 use lang::vm::{Context, Isolate};
-use runtime::data::Data;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::seam::{Answer, Outcome, Output, Scope, Tool, Turn};
+use runtime::seam::{Output, Scope, Tool, Turn};
 use runtime::workers::{Resumption, Worker, WorkerStatus, resume};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;

@@ -3,9 +3,10 @@
 use crate::catalogue::from_core;
 use crate::fault::AgentCode;
 use crate::output::Output;
+use base::codes::Severity;
 use lang::diagnostic::Diagnostic;
 use lang::vm::Raise;
-use runtime::note::{Note, Severity};
+use runtime::note::Note;
 use runtime::seen_texts::SeenTexts;
 use std::cell::RefCell;
 use std::io;

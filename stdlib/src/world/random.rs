@@ -1,6 +1,6 @@
 //! [`RandomSource`]: random numbers and ids, all of which follow from the seed of the run.
 
-use runtime::ids::{IdStream, SharedIds};
+use base::ids::{IdStream, SharedIds};
 use std::cell::Cell;
 
 /// The random numbers and ids of a run.

@@ -1,6 +1,6 @@
 //! The file that describes an evaluation.
 
-use runtime::data::Data;
+use base::data::Data;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! One run of an evaluation.
 
 use crate::output::TestOutput;
+use base::data::Data;
+use eventlog::{MemoryLog, Record};
 use runtime::activity::{ActivityKind, ActivityOptions};
-use runtime::data::Data;
-use runtime::event_log::{MemoryLog, Record, Topic};
+use runtime::event_log::Topic;
 use runtime::reminder::lifecycle::rebuild::rebuild;
 use std::io;
 use std::path::{Path, PathBuf};

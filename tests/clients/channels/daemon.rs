@@ -3,7 +3,7 @@
 use crate::harn::{environment, root, scratch};
 pub(super) use crate::wait::LIMIT;
 use crate::wait::find;
-use runtime::event_log::{LogFile, Record, RecordFilter};
+use eventlog::{LogFile, Record, RecordFilter};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -2,8 +2,8 @@
 
 use super::acp_client::AcpClient;
 use super::daemon::{DaemonFolder, EventClient, RunningDaemon};
-use runtime::data::Data;
-use runtime::event_log::Record;
+use base::data::Data;
+use eventlog::Record;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A channel that is connected to the events of a session.

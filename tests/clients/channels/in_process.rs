@@ -124,7 +124,7 @@ fn an_action_of_a_script_is_executed_once(name: &str, agent: &'static str) {
     assert_eq!((&answers[1]["actionId"], &answers[1]["repeated"]), (&json!("once"), &json!(true)), "{answers}");
     assert_eq!(live.next_of("model.completed")["payload"]["text"], "did hello");
     live.next_of("turn.completed");
-    let of_script = |record: &runtime::event_log::Record| record.payload.get("action_id").as_str() == Some("once");
+    let of_script = |record: &eventlog::Record| record.payload.get("action_id").as_str() == Some("once");
     folder.wait_for("channel.result", of_script);
     let actions = folder.records("channel.action");
     let action = actions.iter().find(|record| of_script(record)).unwrap();
@@ -216,7 +216,7 @@ fn a_script_that_does_not_read_is_cut_off_and_resumes_without_a_gap() {
     let sessions = TwoSessions::new("in-process-slow", "in_process.harn");
     let mut live = sessions.client.events(&sessions.other, Some(0));
     let mut script = sessions.begin(&format!("slow {}", sessions.other));
-    let is_connected = |record: &runtime::event_log::Record| {
+    let is_connected = |record: &eventlog::Record| {
         record.payload.get("event").as_str() == Some("channel.resumed")
             && record.payload.get("channel_id").as_str().is_some_and(|id| id.starts_with("script-"))
     };

@@ -3,7 +3,7 @@
 use super::daemon::{ChannelClient, DaemonFolder, EventClient};
 use a2a::TaskState;
 use a2a::peer_task::{PeerTaskDirection, PeerTaskLink, PeerTaskState};
-use runtime::event_log::{EventLog as _, SqliteLog, SqliteOptions};
+use eventlog::{EventLog as _, SqliteLog, SqliteOptions};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -85,7 +85,7 @@ pub(super) fn state(task: &Value) -> &str {
 
 /// Returns the session of a task.
 fn session_of(folder: &DaemonFolder, task: &Value) -> String {
-    let is_its = |it: &runtime::event_log::Record| it.payload.get("remote_task_id").as_str() == task["id"].as_str();
+    let is_its = |it: &eventlog::Record| it.payload.get("remote_task_id").as_str() == task["id"].as_str();
     let link = folder.wait_for("channel.link", is_its);
     link.payload.get("session_id").as_str().unwrap().to_owned()
 }
@@ -296,8 +296,8 @@ fn in_task_authorization_is_answered_by_the_peer_or_by_another_channel() {
     let request = &snapshot["payload"]["pendingPermissions"][0]["request"];
     let (_, answer) = desk.act(&session, "permit", json!({"request": request, "verdict": "reject_once"}));
     assert_eq!(answer["result"]["decided"], true, "{answer}");
-    let is_over = |it: &runtime::event_log::Record| it.payload.get("state").as_str() == Some("completed");
-    let is_its = |it: &runtime::event_log::Record| it.payload.get("remote_task_id").as_str() == task["id"].as_str();
+    let is_over = |it: &eventlog::Record| it.payload.get("state").as_str() == Some("completed");
+    let is_its = |it: &eventlog::Record| it.payload.get("remote_task_id").as_str() == task["id"].as_str();
     folder.wait_for("channel.link", |it| is_over(it) && is_its(it));
     let decisions = folder.records("channel.permission");
     assert!(decisions.len() == 2 && secrets[1].contains(decisions[1].payload.get("decided_by").as_str().unwrap()));

@@ -1,7 +1,7 @@
 //! The permission bridge.
 
 use super::daemon::{DaemonFolder, RunningDaemon};
-use runtime::event_log::Record;
+use eventlog::Record;
 use serde_json::json;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 use super::acp_client::{connect, initialize_params};
 use super::daemon::{ChannelClient, DaemonFolder};
-use runtime::event_log::Record;
+use eventlog::Record;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

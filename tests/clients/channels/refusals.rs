@@ -2,7 +2,7 @@
 
 use super::acp_client::{AcpClient, connect, initialize_params};
 use super::daemon::{ChannelClient, DaemonFolder, RunningDaemon, action, fresh_id};
-use runtime::event_log::{LogFile, Record, RecordFilter};
+use eventlog::{LogFile, Record, RecordFilter};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_tungstenite::tungstenite::Message;

@@ -7,7 +7,7 @@
 //! It runs 12 rounds; `CHANNEL_ROUNDS=1000` makes it longer.
 
 use super::daemon::{ChannelClient, DaemonFolder, EventClient, action};
-use runtime::event_log::Record;
+use eventlog::Record;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use eventlog::SqliteOptions;
 use hub::broker::change::{Change, ChangeBatch, ChangeKind, SavedTask};
 use hub::broker::task::is_final;
 use hub::proto::a2a::TaskState;
 use hub::proto::worker::{Claim, ClaimRequest, FinishRequest, ProgressRequest};
 use hub::store::{SqliteStore, Store};
-use runtime::event_log::SqliteOptions;
 use tonic::{Code, Status};
 
 use super::RunningHub;

@@ -3,7 +3,7 @@
 use super::issuer::{Incoming, accept_raw};
 use super::{prints, run};
 use crate::harn::Outcome;
-use runtime::data::Data;
+use base::data::Data;
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};

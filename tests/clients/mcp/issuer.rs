@@ -1,9 +1,9 @@
 //! [`Issuer`]: an MCP server over HTTP that wants tokens, and the authorization server that issues them, in one. It can
 //! misbehave as a hostile one would.
 
+use base::data::Data;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use runtime::data::Data;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

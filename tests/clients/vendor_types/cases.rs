@@ -1,9 +1,9 @@
 //! Every route, every cell of the rendering table, and whatever else a request may hold.
 
 use crate::vendors::{Api, CLAUDE, GEMINI, GEMINI_2, GPT, GPT_REASONING, OLLAMA, rules};
+use base::data::Data;
 use providers::model::{CapabilityTable, Route, Routes};
 use runtime::capabilities::{PlacementPolicy, WireFormat};
-use runtime::data::Data;
 use runtime::message::{Message, ToolSpec};
 use runtime::model::{Request, System};
 use runtime::reminder::{ReminderSource, ReminderSpec, RoleHint};

@@ -68,7 +68,7 @@ fn a_log_of_a_later_version_is_refused() {
         printed(project.run(EMIT));
         project.sqlite().execute_batch("PRAGMA user_version = 7").unwrap();
     };
-    refused("later", later, "HARN-LOG-004", "has layout 7; this version supports layouts up to 2");
+    refused("later", later, "HARN-LOG-004", "has layout 7; this version supports layouts up to 3");
 }
 
 #[test]

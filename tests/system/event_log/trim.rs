@@ -1,8 +1,9 @@
 //! `harn log trim`: what it removes and keeps, and what it refuses.
 
+use base::data::Data;
+use eventlog::{EventLog as _, NewRecord, SqliteLog, SqliteOptions};
+
 use super::*;
-use runtime::data::Data;
-use runtime::event_log::{EventLog as _, NewRecord, SqliteLog, SqliteOptions};
 
 /// A time for which every record of a test is old, unless it is written later.
 const OLD: u64 = 1_000;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
 use proptest::collection::{btree_map, vec};
 use proptest::option::of;
 use proptest::prelude::*;
-use runtime::data::Data;
 
 use super::model::{
     Artifact, ArtifactUpdate, Configuration, Content, Frame, Message, Part, Role, SendMessage, Status, StatusUpdate,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
 use proptest::prelude::*;
-use runtime::data::Data;
 
 use super::made;
 use super::reduced::Reduce;

@@ -1,6 +1,6 @@
 //! Values that do not have their shape, and their error messages.
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::json;
 use crate::{ShapeError, Version};

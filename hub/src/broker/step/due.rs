@@ -58,7 +58,7 @@ impl Step<'_> {
     fn lose(&mut self, task_id: &str, why: &str) {
         let Some(entry) = self.broker.task(task_id) else { return };
         let worker = entry.worker.clone().unwrap_or_default();
-        let reason = format!("worker `{}` lost: {why}", runtime::ids::shortened(&worker));
+        let reason = format!("worker `{}` lost: {why}", base::ids::shortened(&worker));
         if entry.attempt >= entry.max_attempts {
             let text = format!("dead letter after {} attempts: {reason}", entry.attempt);
             self.broker_status(task_id, TaskState::Failed, text, None, true);

@@ -78,7 +78,7 @@ impl Step<'_> {
         let Some(entry) = self.broker.task(&message.task_id) else {
             return Err(BrokerError::not_found("task", &message.task_id));
         };
-        let id = runtime::ids::shortened(&message.task_id);
+        let id = base::ids::shortened(&message.task_id);
         if is_final(entry.state()) {
             let state = payload::state_name(entry.state());
             let text = format!("the task `{id}` is {state} and takes no more messages");
@@ -88,7 +88,7 @@ impl Step<'_> {
             return Err(not_involved(&publish.routing.from_agent_id, &message.task_id));
         }
         if !message.context_id.is_empty() && message.context_id != entry.task.context_id {
-            let context = runtime::ids::shortened(&entry.task.context_id);
+            let context = base::ids::shortened(&entry.task.context_id);
             return Err(BrokerError::invalid(format!("the task `{id}` belongs to another context: `{context}`")));
         }
         message.context_id.clone_from(&entry.task.context_id);
@@ -115,7 +115,7 @@ impl Step<'_> {
         let most = self.broker.options.max_history;
         let (mut messages, length) = (Vec::new(), message.encoded_len());
         for copy in open {
-            let id = runtime::ids::shortened(&copy.task.id);
+            let id = base::ids::shortened(&copy.task.id);
             if copy.task.history.len() >= most {
                 return Err(BrokerError::limit(format!("too many messages of the task `{id}`: the limit is {most}")));
             }
@@ -238,14 +238,14 @@ impl Step<'_> {
         for target in targets {
             let copy = copy_id(task_id, target);
             if copy.len() > MAX_ID_BYTES {
-                let target = runtime::ids::shortened(target);
+                let target = base::ids::shortened(target);
                 let text = format!(
                     "the id of the copy for `{target}` is longer than {MAX_ID_BYTES} bytes: use a shorter `task_id`"
                 );
                 return Err(BrokerError::invalid(text));
             }
             if self.broker.task(&copy).is_some() {
-                let copy = runtime::ids::shortened(&copy);
+                let copy = base::ids::shortened(&copy);
                 return Err(BrokerError::invalid(format!("a task with the id of a copy exists: `{copy}`")));
             }
         }

@@ -110,7 +110,7 @@ impl Step<'_> {
             return;
         }
         let reasons: Vec<String> = (entry.rejections.iter())
-            .map(|rejection| format!("{}: {}", rejection.agent_id, runtime::ids::shortened(&rejection.reason)))
+            .map(|rejection| format!("{}: {}", rejection.agent_id, base::ids::shortened(&rejection.reason)))
             .collect();
         let last = entry.rejections.last().map_or("", |rejection| rejection.reason.as_str());
         // The reason is the enum of the wire, without the text after it.

@@ -129,7 +129,7 @@ impl Step<'_> {
                 return Err(not_involved(agent, &task_id));
             }
             check_transition(entry, if is_rejection { TaskState::Rejected } else { to }, Actor::Worker)?;
-            self.broker.check_size(bytes, status.encoded_len(), &runtime::ids::shortened(&task_id))?;
+            self.broker.check_size(bytes, status.encoded_len(), &base::ids::shortened(&task_id))?;
             if is_rejection { StatusEffect::Reject } else { StatusEffect::Report }
         };
         status.timestamp = Some(payload::timestamp(self.now_ms));
@@ -204,7 +204,7 @@ impl Step<'_> {
         check_lease(entry, &agent, lease)?;
         if is_final(entry.state()) {
             if lease.is_some() || !takes_late_result(entry, &agent) {
-                let (id, state) = (runtime::ids::shortened(&update.task_id), payload::state_name(entry.state()));
+                let (id, state) = (base::ids::shortened(&update.task_id), payload::state_name(entry.state()));
                 let text = format!("the task `{id}` is {state} and takes no more artifacts");
                 return Err(BrokerError::new(ErrorKind::FailedPrecondition, text));
             }
@@ -245,7 +245,7 @@ impl Step<'_> {
             }
         }
         let length = artifact.encoded_len();
-        self.broker.check_size(sizes.bytes, length, &runtime::ids::shortened(&entry.task.id))?;
+        self.broker.check_size(sizes.bytes, length, &base::ids::shortened(&entry.task.id))?;
         sizes.bytes += length;
         Ok(())
     }

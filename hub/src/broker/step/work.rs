@@ -53,7 +53,7 @@ impl Step<'_> {
         });
         let Some(number) = chosen else {
             let Some(task_id) = impossible else { return Ok(Reply::Claimed(None)) };
-            let id = runtime::ids::shortened(&task_id);
+            let id = base::ids::shortened(&task_id);
             let text = format!("DEADLINE_IMPOSSIBLE: the estimate exceeds the deadline of the task `{id}`");
             return Err(BrokerError::new(ErrorKind::DeadlineImpossible, text));
         };
@@ -97,10 +97,8 @@ impl Step<'_> {
         let entry = self.broker.task(&renew.task_id).ok_or_else(|| BrokerError::not_found("task", &renew.task_id))?;
         check_holder(entry, &renew.agent_id, renew.lease.as_deref())?;
         if matches!(entry.state(), TaskState::InputRequired | TaskState::AuthRequired) {
-            let text = format!(
-                "the task `{}` waits for its requester and has no lease",
-                runtime::ids::shortened(&renew.task_id)
-            );
+            let text =
+                format!("the task `{}` waits for its requester and has no lease", base::ids::shortened(&renew.task_id));
             return Err(BrokerError::new(ErrorKind::FailedPrecondition, text));
         }
         let usual = if entry.lease_ms > 0 { entry.lease_ms } else { self.broker.options.lease_ms };
@@ -175,7 +173,7 @@ impl Step<'_> {
         if let Some(partial) = progress.data {
             data.fields.extend(payload::metadata([("data", Kind::StructValue(partial))]).fields);
         }
-        self.broker.check_size(entry.bytes, data.encoded_len(), &runtime::ids::shortened(&progress.task_id))?;
+        self.broker.check_size(entry.bytes, data.encoded_len(), &base::ids::shortened(&progress.task_id))?;
         let message_id = format!("msg_{}", (self.ids)());
         let text = format!("{:.0} % done", progress.portion * 100.0);
         let message = payload::notice(message_id, &progress.task_id, &context_id, text, Some(data));
@@ -240,13 +238,13 @@ pub(super) fn check_lease(entry: &TaskEntry, agent_id: &str, lease: Option<&str>
 }
 
 fn lease_ended(entry: &TaskEntry) -> BrokerError {
-    let id = runtime::ids::shortened(&entry.task.id);
+    let id = base::ids::shortened(&entry.task.id);
     let text = format!("the lease of the task `{id}` has ended (attempt {} of {})", entry.attempt, entry.max_attempts);
     BrokerError::new(ErrorKind::Aborted, text)
 }
 
 pub(super) fn held_by_other(entry: &TaskEntry) -> BrokerError {
-    let id = runtime::ids::shortened(&entry.task.id);
+    let id = base::ids::shortened(&entry.task.id);
     BrokerError::new(ErrorKind::FailedPrecondition, format!("another worker holds the task `{id}`"))
 }
 

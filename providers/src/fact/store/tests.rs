@@ -2,7 +2,7 @@ use std::io::Write;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::*;
 use crate::fact::{FactCode, Query, recall};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::Block;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Reading a reply.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{Block, ToolCall};
 use runtime::model::{ModelReply, THOUGHTS_LEFT_OUT, Usage};
 use serde::Deserialize;

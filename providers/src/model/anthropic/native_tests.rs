@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use base::data::Data;
+use base::ids::{IdStream, SharedIds};
 use proptest::prelude::*;
 use runtime::capabilities::{Capabilities, PlacementPolicy};
-use runtime::data::Data;
-use runtime::ids::{IdStream, SharedIds};
 use runtime::message::{Message, Role, ToolCall};
 use runtime::model::{Request, System};
 use runtime::reminder::lifecycle::{LifecycleContext, inject};

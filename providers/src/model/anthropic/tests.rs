@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use base::data::Data;
 use runtime::capabilities::{Capabilities, PlacementPolicy};
-use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelReply, Request, System};
 use runtime::reminder::RoleHint;

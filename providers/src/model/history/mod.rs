@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use base::data::Data;
 use runtime::capabilities::WireFormat;
-use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::Request;
 use runtime::model::text_tools::without_calls;

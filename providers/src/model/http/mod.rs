@@ -14,9 +14,10 @@
 
 use std::time::Duration;
 
+use base::call::Outcome;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use runtime::model::{Delta, ModelError};
-use runtime::seam::{Outcome, Turn};
+use runtime::seam::Turn;
 use serde_json::Value;
 
 mod assembly;

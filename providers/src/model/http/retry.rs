@@ -7,8 +7,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
+use base::call::{CallError as _, Outcome, call_error};
 use runtime::model::{Delta, ModelError};
-use runtime::seam::{CallError as _, Outcome, Scope, Stopped, Turn, call_error};
+use runtime::seam::{Scope, Stopped, Turn};
 use tracing::Instrument as _;
 
 /// The least wait before the first retry. With the jitter, a wait is less than twice as long.
@@ -116,10 +117,10 @@ mod tests {
     use std::rc::Rc;
     use std::task::{Context, Waker};
 
-    use runtime::clock::ManualClock;
-    use runtime::event_log::MemoryLog;
+    use base::call::CallErrorKind;
+    use base::clock::ManualClock;
+    use eventlog::MemoryLog;
     use runtime::model::ModelErrorKind;
-    use runtime::seam::CallErrorKind;
 
     use super::*;
     use crate::testing::{TestSession, block_on};

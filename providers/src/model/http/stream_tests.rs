@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::call::Outcome;
+use base::data::Data;
 use runtime::message::ToolSpec;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
-use runtime::seam::{Model, Outcome};
+use runtime::seam::Model;
 
 use super::tests::{Act, GOOD, answer, json, request, routes, server};
 use crate::testing::{TestSession, waits};
@@ -278,7 +279,7 @@ async fn who_no_longer_wants_an_answer_closes_the_connection() {
     {
         let live = |_: Delta<'_>| place.scope.cancel.cancel("enough");
         let outcome = routes.call(place.turn(), &request, &live).get().await;
-        assert_eq!(outcome.unwrap_err().kind(), runtime::seam::CallErrorKind::Cancelled);
+        assert_eq!(outcome.unwrap_err().kind(), base::call::CallErrorKind::Cancelled);
     }
     let seen =
         tokio::task::spawn_blocking(move || (requests.recv_timeout(LIMIT).is_ok(), requests.recv_timeout(LIMIT)));

@@ -6,9 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc;
 
+use base::call::{CallErrorKind, Outcome};
 use runtime::message::Message;
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
-use runtime::seam::{CallErrorKind, Model, Outcome};
+use runtime::seam::Model;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -411,7 +412,7 @@ async fn thoughts_that_a_server_refuses_are_left_out_once() {
     let asked = |model: &str| {
         let thought = serde_json::json!({"role": "assistant", "content": [
             {"type": "redacted_thinking", "data": "old"}, {"type": "text", "text": "I look."}]});
-        let thought = Message::from_data(&runtime::data::Data::from(thought)).unwrap();
+        let thought = Message::from_data(&base::data::Data::from(thought)).unwrap();
         let messages = [Message::user("Look."), thought, Message::user("And?")].into_iter().map(Arc::new).collect();
         Request { messages, provider: Some("anthropic".into()), model: Some(model.into()), ..Request::default() }
     };

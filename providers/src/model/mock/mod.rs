@@ -23,9 +23,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use base::call::{Answer, Outcome, call_error};
 use runtime::message::{Role, ToolCall};
 use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
-use runtime::seam::{Answer, Outcome, Turn, call_error};
+use runtime::seam::Turn;
 
 mod call;
 mod pieces;

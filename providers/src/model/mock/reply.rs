@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use base::call::{CallError, CallErrorKind};
+use base::data::{Data, Entries};
+use base::words::{UnknownWord, nearest};
 use globset::{Glob, GlobMatcher};
-use runtime::data::{Data, Entries};
 use runtime::message::ToolCall;
 use runtime::model::{ModelError, ModelErrorKind};
-use runtime::seam::{CallError, CallErrorKind};
-use runtime::words::{UnknownWord, nearest};
 
 /// The reason why a value is not a scripted answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

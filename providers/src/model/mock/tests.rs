@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{Message, ToolCall};
 use runtime::model::{ModelError, ModelErrorKind, Request};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use base::data::Data;
 use runtime::capabilities::Capabilities;
-use runtime::data::Data;
 use runtime::message::{Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};

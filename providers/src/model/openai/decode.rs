@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{Block, ToolCall};
 use runtime::model::{ModelReply, Usage};
 use serde::Deserialize;

@@ -1,7 +1,7 @@
 //! The body of a request.
 
+use base::data::Data;
 use runtime::capabilities::Capabilities;
-use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};

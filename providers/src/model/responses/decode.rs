@@ -1,6 +1,6 @@
 //! Reading a reply.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::{Block, ToolCall};
 use runtime::model::{ModelError, ModelErrorKind, ModelReply, Usage};
 use serde::Deserialize;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use base::data::Data;
 use runtime::capabilities::Capabilities;
-use runtime::data::Data;
 use runtime::message::{Block, Content, Message, Role, ToolCall, ToolSpec};
 use runtime::model::{ModelError, Request};
 use serde_json::{Map, Value, json};

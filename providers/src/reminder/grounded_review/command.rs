@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// The kind of a verification command, which determines the format of its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

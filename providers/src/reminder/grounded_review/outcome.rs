@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::event::ToolResult;
 use runtime::hooks::{EventKind, HookEvent};
 use runtime::message::ToolCall;

@@ -1,7 +1,7 @@
 //! Explicit findings in a payload: signals of verifiers, diagnostics, parse errors, undefined
 //! names.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::hooks::HookEvent;
 
 use super::GroundedReviewConfig;

@@ -111,7 +111,7 @@ fn without_facts_without_the_right_and_with_a_broken_store_it_is_silent() {
     let (seat, payload) = (TestSession::new(), Data::empty_dict());
     let event = HookEvent::Raw { kind: EventKind::SessionStart, payload: &payload };
     assert!(block_on(provider.evaluate(seat.turn(), &event, &Data::Nil).get()).unwrap().is_empty());
-    assert_eq!(seat.scope.notes.all()[0].code.map(runtime::codes::CodeRef::as_str), Some("HARN-FACT-006"));
+    assert_eq!(seat.scope.notes.all()[0].code.map(base::codes::CodeRef::as_str), Some("HARN-FACT-006"));
 }
 
 #[test]

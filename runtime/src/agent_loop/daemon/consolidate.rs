@@ -1,6 +1,6 @@
 //! Consolidation: a daemon that has nothing to do compacts its transcript, by the loop's own compaction.
 
-use crate::seam::Outcome;
+use base::call::Outcome;
 
 use super::super::{LoopState, RunningLoop};
 

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::data::Data;
+use base::call::Outcome;
+use base::codes::Severity;
+use base::data::Data;
+
 use crate::hooks::HookEvent;
-use crate::note::{Note, Severity};
+use crate::note::Note;
 use crate::reminder::{Propagate, ReminderSource, ReminderSpec};
-use crate::seam::Outcome;
 use crate::watch::{FileChange, FileChanges};
 
 use super::super::{LoopState, RunningLoop};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::words;
+
 use crate::watch::{FileChange, FileChangeKind};
-use crate::words::words;
 
 words! {
     /// The reason a daemon went on.

@@ -1,8 +1,9 @@
 //! Waiting for a durable log.
 
+use base::call::LocalFuture;
+use eventlog::{LogError, LogReader, NewRecord, RecordPosition, Subscription, Ticket};
+
 use super::*;
-use crate::event_log::{LogError, LogReader, NewRecord, RecordPosition, Subscription, Ticket};
-use crate::seam::LocalFuture;
 
 /// A log that records how much of it would survive, and that can fail.
 #[derive(Default)]
@@ -117,7 +118,7 @@ fn a_log_that_cannot_be_written_keeps_tools_from_running_and_leaves_no_call_with
         count.set(count.get() + 1);
         Ok(Output::of("looked".into()))
     })];
-    assert_eq!(bench.try_run().unwrap_err().code().map(crate::codes::CodeRef::as_str), Some("HARN-LOG-006"));
+    assert_eq!(bench.try_run().unwrap_err().code().map(base::codes::CodeRef::as_str), Some("HARN-LOG-006"));
     assert_eq!(ran.get(), 0);
     assert_eq!(bench.roles(), [Role::User, Role::Assistant, Role::Tool, Role::Tool]);
 }
@@ -126,5 +127,5 @@ fn a_log_that_cannot_be_written_keeps_tools_from_running_and_leaves_no_call_with
 fn a_loop_whose_log_cannot_be_written_does_not_end_well() {
     let (bench, log) = watched([says("ok")]);
     log.breaks_at.set(1);
-    assert_eq!(bench.try_run().unwrap_err().code().map(crate::codes::CodeRef::as_str), Some("HARN-LOG-006"));
+    assert_eq!(bench.try_run().unwrap_err().code().map(base::codes::CodeRef::as_str), Some("HARN-LOG-006"));
 }

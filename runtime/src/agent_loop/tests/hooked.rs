@@ -116,11 +116,11 @@ fn a_malformed_reminder_is_told_of_and_strict_raises() {
     let returned = Data::from_json(r#"{"reminder":{"body":"x","propogate":"all"}}"#).unwrap();
     bench.on(EventKind::SessionStart, move |_, event| Ok(Verdict::from_data(event.kind(), &returned)));
     let result = bench.run();
-    assert_eq!(result.diagnostics[0].code.map(crate::codes::CodeRef::as_str), Some("HARN-RMD-001"));
+    assert_eq!(result.diagnostics[0].code.map(base::codes::CodeRef::as_str), Some("HARN-RMD-001"));
     assert!(result.diagnostics[0].message.starts_with("unknown reminder option `propogate`"));
     assert_eq!(bench.records("reason"), [("dropped".to_owned(), "invalid".to_owned())]);
     bench.options.reminders.strict = true;
-    assert_eq!(bench.try_run().unwrap_err().code().map(crate::codes::CodeRef::as_str), Some("HARN-RMD-001"));
+    assert_eq!(bench.try_run().unwrap_err().code().map(base::codes::CodeRef::as_str), Some("HARN-RMD-001"));
 }
 
 #[derive(Debug)]

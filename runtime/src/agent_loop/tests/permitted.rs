@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::message::ToolSpec;
-use crate::seam::{ApprovalDemand, Approver, LocalFuture, Permissions, Preview};
+use crate::seam::{ApprovalDemand, Approver, Permissions, Preview};
+use base::call::LocalFuture;
 use std::task::{Poll, Waker};
 
 /// An approver that demands to be asked about configured tools and answers on command.

@@ -120,7 +120,7 @@ fn a_failing_provider_does_not_kill_the_loop_but_strict_raises() {
     bench.parts.providers.register(provider("good", EventKind::SessionStart, |_, _| Ok(vec![spec("good")])));
     let result = bench.run();
     assert_eq!((result.status, result.transcript.pending_count()), (LoopStatus::Done, 1));
-    assert_eq!(result.diagnostics[0].code.map(crate::codes::CodeRef::as_str), Some("HARN-RMD-006"));
+    assert_eq!(result.diagnostics[0].code.map(base::codes::CodeRef::as_str), Some("HARN-RMD-006"));
     assert!(result.diagnostics[0].message.contains("provider `bad` returned a malformed reminder: the `body`"));
     let words: Vec<_> = bench.records("reason").into_iter().map(|(word, reason)| format!("{word}:{reason}")).collect();
     assert_eq!(words[..3], ["provider_evaluated:", "dropped:invalid", "provider_evaluated:"]);
@@ -158,7 +158,7 @@ fn the_list_is_checked_before_the_first_turn() {
         bench.parts.providers.register(provider("extra", EventKind::SessionStart, |_, _| Ok(vec![])));
         with_options(&mut bench, json);
         let raised = bench.try_run().unwrap_err();
-        assert_eq!(raised.code().map(crate::codes::CodeRef::as_str), Some(code));
+        assert_eq!(raised.code().map(base::codes::CodeRef::as_str), Some(code));
         assert!(raised.to_string().contains(part), "{raised}");
         assert_eq!(bench.roles().len(), 0);
     }
@@ -197,7 +197,7 @@ fn one_malformed_reminder_does_not_take_the_others_with_it() {
     }));
     let result = bench.run();
     assert_eq!(result.transcript.pending_count(), 2);
-    let codes: Vec<_> = result.diagnostics.iter().map(|note| note.code.map(crate::codes::CodeRef::as_str)).collect();
+    let codes: Vec<_> = result.diagnostics.iter().map(|note| note.code.map(base::codes::CodeRef::as_str)).collect();
     assert_eq!(codes, [Some("HARN-RMD-006"); 2]);
     assert_eq!(bench.records("fired")[0], ("provider_evaluated".to_owned(), "true".to_owned()));
     let words: Vec<_> = bench.records("reason").into_iter().map(|(word, _)| word).collect();
@@ -205,7 +205,7 @@ fn one_malformed_reminder_does_not_take_the_others_with_it() {
 
     let before = bench.session.transcript().pending_count();
     with_options(&mut bench, r#"{"strict":true}"#);
-    assert_eq!(bench.try_run().unwrap_err().code().map(crate::codes::CodeRef::as_str), Some("HARN-RMD-006"));
+    assert_eq!(bench.try_run().unwrap_err().code().map(base::codes::CodeRef::as_str), Some("HARN-RMD-006"));
     assert_eq!(bench.session.transcript().pending_count(), before);
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
-use crate::words::{UnknownWord, words};
+use base::words::{UnknownWord, words};
 
 words! {
     /// The kind of an event.

@@ -3,7 +3,8 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use crate::data::{Data, shared};
+use base::data::{Data, shared};
+
 use crate::message::ToolCall;
 
 /// The result of a tool call.

@@ -230,11 +230,11 @@ mod tests {
 
     use super::*;
     use crate::agent_loop::{LoopStatus, StopReason};
-    use crate::data::Data;
     use crate::hooks::event::{HookEvent, IterationStep, PermissionAnswer, ToolResult, ToolResults};
     use crate::message::ToolCall;
     use crate::model::Delta;
     use crate::reminder::bridge::Seam;
+    use base::data::Data;
 
     #[test]
     fn every_event_has_its_row_in_its_place() {

@@ -122,9 +122,9 @@ fn unquote(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Data;
     use crate::hooks::EventKind;
     use crate::message::ToolCall;
+    use base::data::Data;
 
     #[test]
     fn a_pattern_that_is_too_long_is_refused_unread() {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use base::data::text_json_len;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::data::text_json_len;
 use crate::message::{Block, Content, Message, ToolCall};
 
 /// Returns the message as JSON, its keys in bytewise order.
@@ -154,8 +154,8 @@ impl Serialize for EncodedCall<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Data;
     use crate::message::Role;
+    use base::data::Data;
 
     #[test]
     fn what_is_written_is_what_the_dict_would_give() {

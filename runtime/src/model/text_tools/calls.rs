@@ -1,8 +1,8 @@
 //! Parsing the content of a block into calls.
 
+use base::data::Data;
 use serde::Deserialize;
 
-use crate::data::Data;
 use crate::message::ToolCall;
 
 use super::scan::OPEN;

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::message::{Content, Message, Messages, Role, ToolCall};
 use crate::model::Request;
 

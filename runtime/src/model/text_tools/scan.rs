@@ -1,6 +1,6 @@
 //! Finding blocks of calls in streamed text. Each byte is visited a bounded number of times.
 
-use crate::data::Data;
+use base::data::Data;
 
 pub(super) const OPEN: &str = "<tool_call>";
 pub(super) const CLOSE: &str = "</tool_call>";

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::snake_case;
+
 use crate::message::{Message, Role};
 use crate::reminder::codec::{ReminderField, Surface, names_and};
 use crate::reminder::misnomer::unknown_key;
 use crate::reminder::spec::FieldValues;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
-use crate::words::snake_case;
 
 use super::DeliveryMode;
 
@@ -255,7 +256,7 @@ impl<'d> GivenParameters<'d> {
 fn mode(given: &GivenParameters<'_>) -> Result<DeliveryMode, ReminderError> {
     match given.find("mode") {
         None | Some(Data::Nil) => Ok(DeliveryMode::FinishStep),
-        Some(Data::Str(word)) => word.parse().map_err(|error: crate::words::UnknownWord| {
+        Some(Data::Str(word)) => word.parse().map_err(|error: base::words::UnknownWord| {
             ReminderError::new(ReminderCode::Bridge, "mode", format!("unknown `mode` {:?}", error.got))
                 .help(format!("use one of {}", error.expected))
                 .suggest(error.suggestion)

@@ -1,11 +1,10 @@
 //! The queue of injections of one session.
-
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::ids::{IdStream, shortened};
 use tokio::sync::Notify;
 
-use crate::ids::{IdStream, shortened};
 use crate::message::Message;
 use crate::reminder::policy::PolicyRefusal;
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};

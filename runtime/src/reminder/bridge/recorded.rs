@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::message::Message;
 use crate::reminder::{Reminder, Surface};
 

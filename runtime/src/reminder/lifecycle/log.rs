@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::data::{Data, Entries, shared};
-use crate::event_log::{NewRecord, PayloadSource, RecordBatch, RecordPayload, Topic};
+use base::data::{Data, Entries, shared};
+use eventlog::{NewRecord, PayloadSource, RecordBatch, RecordPayload};
+
+use crate::event_log::Topic;
 use crate::reminder::{Reminder, ReminderField, Surface};
 
 use super::{
@@ -334,7 +336,7 @@ fn describe(reminder: &Reminder, put: &mut dyn FnMut(Arc<str>, Data)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::{IdStream, SharedIds};
+    use base::ids::{IdStream, SharedIds};
 
     #[test]
     fn what_turns_do_goes_to_a_topic_of_its_own() {
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn what_is_told_at_once_reads_as_if_told_one_by_one() {
-        use crate::event_log::{EventLog, MemoryLog, RecordFilter};
+        use eventlog::{EventLog, MemoryLog, RecordFilter};
 
         let log = MemoryLog::new();
         let expired =

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::event_log::{RUN_ID, Record};
+use eventlog::{RUN_ID, Record};
 
 mod biography;
 mod counts;

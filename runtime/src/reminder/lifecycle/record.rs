@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use base::words::words;
+
 use crate::event_log::Topic;
 use crate::hooks::EventKind;
 use crate::model::AnswerEnd;
@@ -9,7 +11,6 @@ use crate::reminder::expectation::JudgedBy;
 use crate::reminder::{Reminder, ReminderField};
 use crate::render::RenderedRole;
 use crate::render::fallback::SlotLimit;
-use crate::words::words;
 
 use super::{BodyChoice, CompactionCharge};
 

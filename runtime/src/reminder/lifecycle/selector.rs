@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::nearest;
+
 use crate::reminder::{Reminder, ReminderCode, ReminderError};
 use crate::transcript::{PendingReminder, Transcript};
-use crate::words::nearest;
 
 use super::{ExpireReason, LifecycleRecord, remove};
 

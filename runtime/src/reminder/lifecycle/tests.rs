@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
+use base::data::Data;
+use base::ids::{IdStream, SharedIds};
+
 use super::*;
 use crate::capabilities::Capabilities;
-use crate::data::Data;
-use crate::ids::{IdStream, SharedIds};
 use crate::reminder::Propagate;
 use crate::render::{RenderOptions, render};
 

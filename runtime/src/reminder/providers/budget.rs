@@ -1,6 +1,7 @@
 //! [`ReminderBudget`]: the limit of what reminders may take of a prompt.
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::reminder::{ReminderCode, ReminderError};
 
 /// The budget of the reminders in a prompt; without a limit all are shown.

@@ -3,16 +3,17 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
+use base::data::Data;
 use tracing::{Instrument as _, Span};
 
 use crate::activity::Activity;
-use crate::data::Data;
 use crate::hooks::HookEvent;
 use crate::note::Note;
 use crate::reminder::lifecycle::{DropReason, LifecycleBatch, LifecycleRecord};
 use crate::reminder::policy::PolicySource;
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
-use crate::seam::{Answer, CallError, CallErrorKind, Outcome, Scope, Turn, call_error};
+use crate::seam::{Scope, Turn};
 use crate::session::ReminderProducer;
 use crate::timeout::{is_timeout, with_timeout};
 

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::codes::CodeRef;
+use base::call::{CallError, CallErrorKind, Outcome, call_error};
+use base::codes::CodeRef;
+
 use crate::hooks::verdict::ProviderEffects;
 use crate::reminder::{ReminderError, ReminderSpec};
-use crate::seam::{CallError, CallErrorKind, Outcome, call_error};
 
 /// The failure of a provider that returned malformed reminders. The valid ones are admitted all the same, unless
 /// reminders are strict.

@@ -5,10 +5,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use base::data::Data;
+use base::words::{UnknownWord, nearest};
+
 use crate::capabilities::PlacementPolicy;
-use crate::data::Data;
 use crate::reminder::{ReminderCode, ReminderError};
-use crate::words::{UnknownWord, nearest};
 
 use super::{ReminderBudget, ReminderProvider, ReminderProviders};
 

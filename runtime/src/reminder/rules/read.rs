@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use base::data::{Data, Entries};
 use globset::Glob;
 
-use crate::data::{Data, Entries};
 use crate::reminder::codec::{ReminderField as Field, Surface};
 use crate::reminder::condition::is_condition_name;
 use crate::reminder::expectation::Expectation;

@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use base::clock::ManualClock;
+use eventlog::{MemoryLog, Record, SharedLog};
 use proptest::prelude::*;
 
 use super::*;
-use crate::clock::ManualClock;
-use crate::event_log::{MemoryLog, Record, SharedLog};
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, Seam};
 use crate::reminder::lifecycle::Selector;
@@ -225,7 +225,7 @@ proptest! {
 fn a_reader_on_another_thread_misses_nothing() {
     let log = MemoryLog::new();
     let (session, scope, inbox) = open(&log);
-    let mut reader = scope.log.subscribe(crate::event_log::RecordFilter::topic(Topic::Injection));
+    let mut reader = scope.log.subscribe(eventlog::RecordFilter::topic(Topic::Injection));
     let thread = std::thread::spawn(move || {
         for _ in 0..200 {
             inbox.accept_reminder(reminder("b", None, DeliveryMode::FinishStep)).unwrap();

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+
 use crate::message::{Message, Messages};
 
 /// A change of the list: its word and its payload.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::seam::{CallError, CallErrorKind};
+use base::call::{CallError, CallErrorKind};
 
 /// An error of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::lock::{LockError, LockFile};
+use base::lock::{LockError, LockFile};
 
 use super::{Snapshot, SnapshotError};
 

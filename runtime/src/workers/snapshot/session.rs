@@ -1,12 +1,13 @@
 //! A session as plain data, its pending reminders and its queue included.
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError};
 
-use crate::data::Data;
-use crate::event_log::{LogError, LogReader, Record, RecordFilter, Topic};
-use crate::ids::IdStream;
+use base::data::Data;
+use base::ids::IdStream;
+use eventlog::{LogError, LogReader, Record, RecordFilter};
+
+use crate::event_log::Topic;
 use crate::message::Message;
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, Queue};

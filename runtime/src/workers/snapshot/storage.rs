@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::lock::LockFile;
-use crate::seam::{BlockingPool, run_blocking};
+use base::call::{BlockingPool, run_blocking};
+use base::lock::LockFile;
 
 use super::file::{self, SnapshotText};
 use super::{Snapshot, SnapshotError};

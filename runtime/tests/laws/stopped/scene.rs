@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 
+use base::call::{Answer, Outcome};
+use base::clock::ManualClock;
+use base::data::Data;
+use eventlog::MemoryLog;
 use runtime::agent_loop::{DaemonOptions, LoopOptions, LoopParts};
-use runtime::clock::ManualClock;
 use runtime::compaction::{AutoCompact, Threshold};
-use runtime::data::Data;
-use runtime::event_log::MemoryLog;
 use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
 use runtime::message::{Message, ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request, Usage};
@@ -19,7 +20,7 @@ use runtime::reminder::bridge::{DeliveryMode, MessagePayload, RemindPayload, Sea
 use runtime::reminder::condition::NoConditions;
 use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
 use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
-use runtime::seam::{Answer, Compactor, Model, Outcome, Output, Scope, Summary, Tool, Turn};
+use runtime::seam::{Compactor, Model, Output, Scope, Summary, Tool, Turn};
 use runtime::session::{Session, Sessions};
 use runtime::transcript::compact::{CompactOptions, Strategy};
 use runtime::workers::propagation::hand_over;
@@ -131,7 +132,7 @@ impl Hook for Waits {
         Answer::later(async move {
             come_back().await;
             // A script's handler is unwound when its task is cancelled.
-            turn.scope.check().map_err(runtime::seam::call_error)?;
+            turn.scope.check().map_err(base::call::call_error)?;
             let mut verdict = Verdict::allow();
             verdict.effects.extend(self.says.then(|| reminder("a handler's", 1)));
             Ok(verdict)

@@ -1,7 +1,7 @@
 //! The JSON format of a card in each version, and one that all versions can read.
 
 use a2a::Version;
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::{Agent, Skill};
 
 use super::AgentCard;

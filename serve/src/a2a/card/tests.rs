@@ -1,7 +1,7 @@
 use std::time::SystemTime;
 
 use a2a::Version;
-use runtime::data::Data;
+use base::data::Data;
 use serde_json::{Value, json};
 use stdlib::Agent;
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use runtime::data::Data;
+use base::data::Data;
 use sha2::{Digest, Sha256};
 
 use crate::host::{Host, HostError, NewSession, SessionHandle};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use a2a::{Content, Message, Part, ShapeError, Task};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::{DeliveryMode, MessagePayload};
 
 use crate::a2a::Refusal;

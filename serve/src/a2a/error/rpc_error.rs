@@ -2,7 +2,7 @@
 //! each version.
 
 use a2a::Version;
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::CodeRef;
 
 /// The codes of JSON-RPC and of the protocol.

@@ -4,9 +4,9 @@ use std::task::{Context, Wake, Waker};
 use a2a::{
     Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, model::text_of,
 };
+use base::data::Data;
 use futures_util::FutureExt;
 use proptest::prelude::*;
-use runtime::data::Data;
 
 use super::*;
 

@@ -8,10 +8,10 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use axum::routing::{get, post};
+use base::words::nearest;
 use hyper::body::Incoming;
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
-use runtime::words::nearest;
 
 use super::get_card::get_card;
 use super::post::post as take;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::{Injection, QueueError, Revocation};
 use runtime::reminder::{ReminderField, Surface};
 use serde::Serialize;

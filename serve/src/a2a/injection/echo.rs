@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// A peer's own data about its reminder.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use a2a::SendMessage;
-use runtime::data::Data;
+use base::data::Data;
+use base::words::nearest;
 use runtime::reminder::bridge::{Queue, RemindPayload};
 use runtime::reminder::limits::{MAX_ID, fault_of_name};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, Surface};
-use runtime::words::nearest;
 
 use super::PeerEcho;
 

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::bridge::{Injection, InjectionPayload, QueueError, Revocation};
 use runtime::session::Inbox;
 

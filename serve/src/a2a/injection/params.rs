@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
+use base::words::nearest;
 use runtime::reminder::{ReminderCode, ReminderError};
-use runtime::words::nearest;
 
 use super::incoming::bad;
 

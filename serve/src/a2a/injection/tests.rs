@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version};
+use base::data::Data;
 use runtime::reminder::ReminderCode;
 
 use super::*;
@@ -10,7 +11,6 @@ use crate::a2a::tasks::{TaskCaller, TaskSettings};
 use crate::a2a::testing::GateFolder;
 use crate::a2a::{Refusal, TaskManager};
 use crate::host::testing::{block_on_runtime, served};
-use runtime::data::Data;
 
 const RFC: &str = r#"{"id": "reminder-1", "body": "Upstream dependency PR landed; rebase before the next tool call.",
     "tags": ["upstream", "rebase"], "dedupeKey": "upstream:pr-1234", "ttlTurns": 2, "preserveOnCompact": true,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Frame, Status, StatusUpdate};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::PeerReminderEvent;
 use super::notice::ReminderNotice;

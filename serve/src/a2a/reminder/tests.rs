@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::expectation::JudgedBy;
 use runtime::reminder::lifecycle::ExpireReason;
 use runtime::reminder::{ReminderSource, ReminderSpec};

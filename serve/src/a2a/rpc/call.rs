@@ -1,8 +1,8 @@
 //! Executes requests.
 
 use a2a::{Frame, SendMessage, Version};
+use base::data::Data;
 use jsonrpc::Id;
-use runtime::data::Data;
 use serde::Serialize;
 
 use super::answer;

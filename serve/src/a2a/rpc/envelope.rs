@@ -1,7 +1,7 @@
 //! Reads a body as a JSON-RPC request.
 
+use base::data::Data;
 use jsonrpc::{EnvelopeError, Id, IdRule, Message, Problem, Rules};
-use runtime::data::Data;
 
 use crate::a2a::A2aCode;
 use crate::a2a::error::{RpcError, code};

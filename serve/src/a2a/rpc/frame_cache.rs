@@ -56,7 +56,7 @@ mod tests {
     fn feed_update(number: u64) -> (Arc<FeedUpdate>, Frame) {
         let status = Status { state: TaskState::Working, message: None, at_ms: Some(number) };
         let update =
-            StatusUpdate { task_id: "t".into(), context_id: "c".into(), status, metadata: runtime::data::Data::Nil };
+            StatusUpdate { task_id: "t".into(), context_id: "c".into(), status, metadata: base::data::Data::Nil };
         let frame = Frame::Status(update);
         (Arc::new(FeedUpdate::Frame(frame.clone())), frame)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::{Data, Entries};
+use base::data::{Data, Entries};
 
 /// The length above which a text is written in parts, in bytes.
 const LONG: usize = 4096;

@@ -2,7 +2,7 @@
 //! reminder extension promises to serve them for one more minor version.
 
 use a2a::Version;
-use runtime::data::Data;
+use base::data::Data;
 use uuid::Uuid;
 
 /// The method that sends a message.

@@ -1,8 +1,9 @@
 //! [`A2aMethod`]: the methods, with their names in both versions in one table.
 
+use base::words::nearest;
+
 use super::legacy;
 use crate::a2a::A2aCode;
-use runtime::words::nearest;
 
 use crate::a2a::error::{RpcError, code, shortened};
 

@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jsonrpc::Id;
 
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
 
 use super::answer;
 use super::frame_cache::FrameCache;

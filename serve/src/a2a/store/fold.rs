@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a::{Frame, Status, StatusUpdate, Task, TaskState};
-use runtime::data::Data;
-use runtime::event_log::{Record, Topic};
+use base::data::Data;
+use eventlog::Record;
+use runtime::event_log::Topic;
 
 use super::super::tasks::{RestoredTask, TaskOrigin, push_bounded, weight_of};
 use super::record::{SPELLING, TaskBrief};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::TaskState;
-use runtime::event_log::{LogError, Record, RecordFilter, SqliteLog, Topic};
+use eventlog::{LogError, Record, RecordFilter, SqliteLog};
+use runtime::event_log::Topic;
 
 use super::record::TaskBrief;
 
@@ -169,7 +170,7 @@ impl TaskIndex {
 
 #[cfg(test)]
 mod tests {
-    use runtime::data::Data;
+    use base::data::Data;
 
     use super::*;
 

@@ -104,6 +104,6 @@ fn unreadable(id: &Arc<str>, row: &TaskSummary, error: &StoreError) -> Task {
         status: Status { state: row.state, message: None, at_ms: Some(row.at_ms) },
         artifacts: Vec::new(),
         history: Vec::new(),
-        metadata: runtime::data::Data::dict([(DAMAGED, runtime::data::Data::from(error.to_string().as_str()))]),
+        metadata: base::data::Data::dict([(DAMAGED, base::data::Data::from(error.to_string().as_str()))]),
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use a2a::{Frame, StatusUpdate, Task, TaskState, Version};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::event_log::Topic;
 
 use super::super::tasks::{TaskChange, TaskOrigin, digest_of};

@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use a2a::{Message, Part, Role, Status, StatusUpdate, TaskState};
-use runtime::data::Data;
-use runtime::event_log::LogCode;
-use runtime::lock::LockFile;
+use base::data::Data;
+use base::lock::LockFile;
+use eventlog::LogCode;
 
 use super::super::tasks::{RestoredTask, TaskChange, question_of};
 use super::record::TaskBrief;

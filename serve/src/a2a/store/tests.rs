@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll, Waker};
 
 use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, Version};
-use runtime::data::Data;
-use runtime::event_log::{Record, RecordFilter, SqliteOptions};
+use base::data::Data;
+use eventlog::{Record, RecordFilter, SqliteOptions};
 
 use super::super::tasks::{ANSWER, TaskOrigin};
 use super::*;
@@ -161,7 +161,7 @@ fn artifact(id: &str, parts: Vec<Part>) -> Artifact {
 
 /// Returns all records of a log.
 fn records(store: &TaskStore) -> Vec<Arc<Record>> {
-    let all = |file: &runtime::event_log::LogFile| file.read(&RecordFilter::default(), usize::MAX);
+    let all = |file: &eventlog::LogFile| file.read(&RecordFilter::default(), usize::MAX);
     store.0.store.log().look(all).unwrap()
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use a2a::{Artifact, ArtifactUpdate, Content, Part};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::super::tasks::ANSWER;
 

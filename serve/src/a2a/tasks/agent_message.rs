@@ -1,8 +1,9 @@
 //! The agent's messages about a task, and the ids that the server makes.
 
+use base::data::Data;
+
 use crate::a2a::A2aCode;
 use a2a::{Message, Part, Role};
-use runtime::data::Data;
 use stdlib::CodeRef;
 
 use crate::host::ScriptFailure;

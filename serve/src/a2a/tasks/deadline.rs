@@ -1,6 +1,6 @@
 //! `metadata.deadline`: the deadline of a task.
 
-use runtime::data::Data;
+use base::data::Data;
 
 /// An error in a deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

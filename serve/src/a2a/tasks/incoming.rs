@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Message, SendMessage, ShapeError, Status, Task, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::Replies;
 use tokio::sync::oneshot;
 

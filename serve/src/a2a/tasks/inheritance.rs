@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::Message;
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::Reminder;
 
 use super::shared::ManagerState;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use a2a::{ArtifactUpdate, ListTasks, Message, Role, StatusUpdate, Task, TaskPage, Version};
-use runtime::data::Data;
-use runtime::event_log::{DurableFuture, Ticket};
+use base::data::Data;
+use eventlog::{DurableFuture, Ticket};
 
 use super::history::{push_bounded, weight_of};
 use crate::host::Waiting;

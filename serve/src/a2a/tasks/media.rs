@@ -69,7 +69,7 @@ mod tests {
             (Part::text("a"), None),
             (text("Text/Plain; charset=utf-8"), None),
             (text("text/markdown"), Some("text/markdown")),
-            (Part::data(runtime::data::Data::Nil), None),
+            (Part::data(base::data::Data::Nil), None),
             (file(Some("image/png")), Some("image/png")),
             (file(None), Some("application/octet-stream")),
         ] {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::Message;
-use runtime::data::Data;
-use runtime::event_log::LogError;
+use base::data::Data;
+use eventlog::LogError;
 use tokio::sync::oneshot;
 
 use super::inheritance::inherited;

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::{Frame, Message, Task, TaskState, Version};
-use runtime::data::Data;
-use runtime::event_log::{LogError, Ticket};
+use base::data::Data;
+use eventlog::{LogError, Ticket};
 use runtime::session::Inbox;
 use tokio::sync::Notify;
 

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use a2a::{Message, Status, StatusUpdate, Task, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::model::Usage;
 
 use super::TaskChange;

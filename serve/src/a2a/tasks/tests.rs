@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Configuration, Frame, Message, Part, Role, SendMessage, Task, TaskState, Version, model};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::{TaskCaller, TaskManager, TaskSettings};
 use crate::a2a::Refusal;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
 
 use super::gauge::OutputGauge;
 

@@ -1,7 +1,7 @@
 //! Content blocks: messages of the user, artifacts.
 
 use agent_client_protocol_schema::v1 as acp;
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::Block;
 use serde_json::{Map, Value, json};
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::data::Data;
+use base::data::Data;
 use tokio::sync::Notify;
 
 use super::{UpdateConverter, UpdateNotification, WantedUpdates};

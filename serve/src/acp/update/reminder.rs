@@ -1,7 +1,7 @@
 //! Reminder events on the wire, one frame each: the RFC's update for a client that requests it, and for any other
 //! client a standard update that changes nothing, with the event in `_meta.harn.reminder`.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::Surface;
 use runtime::reminder::codec::ReminderChange;
 use serde_json::{Map, Value, json};

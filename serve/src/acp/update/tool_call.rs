@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use agent_client_protocol_schema::v1 as acp;
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolCall;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use runtime::event_log::{MemoryLog, SharedLog};
+use eventlog::{MemoryLog, SharedLog};
 use runtime::reminder::bridge::{Queue, Seam};
 use runtime::seam::Scope;
 use runtime::session::{Session, Sessions};
@@ -19,7 +19,7 @@ struct BridgeBench {
 impl BridgeBench {
     fn new(ids: &[&str]) -> BridgeBench {
         let (all, log) = (Sessions::new(1), MemoryLog::new());
-        let scope = Scope::new(Rc::new(runtime::clock::ManualClock::new(5)), log.here());
+        let scope = Scope::new(Rc::new(base::clock::ManualClock::new(5)), log.here());
         BridgeBench {
             sessions: ids.iter().map(|id| all.open(Some(id), 5)).collect(),
             scope,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::data::Data;
 use jsonrpc::{Answer, Id};
-use runtime::data::Data;
 use serde_json::{Value, json};
 
 use super::super::daemon::ChannelDaemon;

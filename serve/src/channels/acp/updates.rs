@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use runtime::event_log::{Record, Topic};
-use runtime::failures::{FailedOperation, report};
+use base::failures::{FailedOperation, report};
+use eventlog::Record;
+use runtime::event_log::Topic;
 use serde_json::json;
 
 use super::super::connection::ChannelConnection;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use a2a::peer_task::{PeerTaskDirection, PeerTaskLink, PeerTaskState};
 use boon::{Compiler, Schemas};
-use runtime::event_log::NewRecord;
+use eventlog::NewRecord;
 use runtime::reminder::lifecycle::LifecycleKind;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use stdlib::Diagnostic;
 
 use crate::store::{SessionPage, SessionStore, StoreError};
@@ -107,7 +107,7 @@ impl Host {
 fn metadata_with(metadata: &Data, servers: &Data) -> Data {
     const KEY: &str = "mcp_servers";
     let mut all = Data::empty_dict();
-    for (key, value) in metadata.as_dict().into_iter().flat_map(runtime::data::Entries::iter) {
+    for (key, value) in metadata.as_dict().into_iter().flat_map(base::data::Entries::iter) {
         if &**key != KEY {
             all.set(key.clone(), value.clone());
         }

@@ -23,7 +23,7 @@ fn sessions_turns_calls_and_injections_are_counted() {
     block_on_runtime(async {
         let session = host.open(named("s")).await.unwrap();
         let inbox = session.inbox().unwrap().clone();
-        let payload = RemindPayload::from_data(&runtime::data::Data::dict([("body", "Be brief.".into())]));
+        let payload = RemindPayload::from_data(&base::data::Data::dict([("body", "Be brief.".into())]));
         inbox.accept_reminder(payload.unwrap()).unwrap();
         let count = |name: &str| {
             let mut text = Exposition::default();

@@ -1,9 +1,10 @@
 //! Injections into a session from another thread.
 
+use base::data::Data;
+
 use crate::host::testing::{block_on_runtime, host, named, says};
 use crate::host::{HostError, NewSession, PromptOutcome, ReminderEvent, SessionEvent};
 use crate::tokio_wait::until;
-use runtime::data::Data;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
 use runtime::reminder::lifecycle::{ExpireReason, Selector};

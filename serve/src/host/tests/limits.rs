@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use runtime::data::Data;
-use runtime::event_log::RecordFilter;
+use base::data::Data;
+use eventlog::RecordFilter;
 use runtime::reminder::ReminderSpec;
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
 use tokio::time::Instant;

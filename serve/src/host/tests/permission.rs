@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use crate::host::testing::{Watcher, block_on_runtime, host, named, says};
 use crate::host::{EndedPrompt, Host, PromptOutcome, SessionEvent, SessionHandle, Verdict};

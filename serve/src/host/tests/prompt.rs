@@ -1,8 +1,9 @@
 //! The results of prompts.
 
+use base::data::Data;
+
 use crate::host::testing::{block_on_runtime, host, host_of, named, once, says, served};
 use crate::host::{HostError, NewSession, Prompt, PromptOutcome};
-use runtime::data::Data;
 
 #[test]
 fn a_prompt_runs_the_pipeline_and_shows_the_loop() {

@@ -1,6 +1,7 @@
+use eventlog::{LogError, LogFile, RecordRemover};
+
 use super::*;
 use crate::trim::{TrimError, TrimOptions, TrimReport, removal_order, trim};
-use runtime::event_log::{LogError, LogFile, RecordRemover};
 use runtime::session::Recovered;
 
 /// The options for which every record of a test is old.

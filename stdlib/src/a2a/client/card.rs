@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use a2a::Version;
+use base::data::{Data, Entries};
 use providers::web::Url;
-use runtime::data::{Data, Entries};
 
 use super::access::{address, shown};
 use super::{ErrorKind, PeerError};

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use base::data::Data;
 use providers::web::{Method, Opened, Question, Url, Web};
-use runtime::data::Data;
 
 use super::access::{Access, has, shown};
 use super::card::{Card, REMINDERS};

@@ -1,8 +1,8 @@
 //! [`PeerError`]: every way in which asking a peer fails.
 
+use base::data::Data;
 use lang::diagnostic::code::CodeRef;
 use providers::web::{Failure, FailureKind};
-use runtime::data::Data;
 
 use super::PeerCode;
 use crate::system;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::reminder::{ReminderField, Surface};
 
 /// The maximum number of tasks with waiting reminders.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, ShapeError, Task, Version};
+use base::data::Data;
 use jsonrpc::{Answer, IdRule, Message, Rules};
 use providers::web::{Method as HttpMethod, Opened, Question, Web, too_many_values};
-use runtime::data::Data;
 
 use super::access::{Access, has, shown};
 use super::card::{Card, REMINDERS};

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use runtime::data::Data;
+use base::data::Data;
+use base::words::snake_case;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::codec::ReminderChange;
 use runtime::reminder::{Propagate, Reminder, ReminderError, ReminderField, Surface};
-use runtime::words::snake_case;
 
 /// The key of metadata that reminders travel under.
 pub(crate) const KEY: &str = "harn.reminder";

@@ -2,7 +2,7 @@
 
 use a2a::model::text_of;
 use a2a::{Artifact, Content, Frame, Message, Part, Role, Status, Task, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::Event;
 use super::reminder::ReminderReport;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use a2a::{Frame, TaskState, Version};
+use base::data::Data;
 use json::PieceJoiner;
 use jsonrpc::{Answer, Message, Request};
 use providers::web::{Failure, ResponseEvents};
-use runtime::data::Data;
 use tokio::time::timeout;
 
 use super::peer::{Peer, excerpt, read};

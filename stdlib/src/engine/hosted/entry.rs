@@ -6,12 +6,12 @@ use crate::answer::decode_args;
 use crate::convert::to_value;
 use crate::hosting::ServedCode;
 use crate::rhai_front_end::is_rhai;
+use base::data::Data;
 use lang::compile::{Imported, Unit};
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::{Outcome, Proto, Raise};
-use runtime::data::Data;
 use std::rc::Rc;
 
 /// The entry points of a script.

@@ -3,11 +3,11 @@
 use crate::convert::to_data_lossy;
 use crate::hosting::{Hosting, ServedCode};
 use crate::values::failed_loop::{self, Told};
+use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::{Outcome, RunCode, Why};
 use runtime::agent_loop::{LoopStatus, StopReason};
-use runtime::data::Data;
 use std::sync::Arc;
 
 /// The result of a prompt.

@@ -4,11 +4,11 @@ use super::super::{Engine, RunOptions, errors};
 use crate::convert::to_data_lossy;
 use crate::hosting::ServedCode;
 use crate::rhai_front_end::is_rhai;
+use base::data::Data;
 use lang::compile::{CompileMode, PublicEntry, PublicKind};
 use lang::diagnostic::Diagnostic;
 use lang::script::Options;
 use lang::source::SourceRef;
-use runtime::data::Data;
 use std::sync::Arc;
 
 /// A public function of a script.

@@ -3,8 +3,8 @@
 
 use super::budget::Budget;
 use super::meter::Limit;
+use base::data::Data;
 use rhai::{Array, Dynamic, ImmutableString, Map};
-use runtime::data::Data;
 use std::sync::Arc;
 
 /// The reason why a value cannot be converted.

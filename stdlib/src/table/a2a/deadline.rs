@@ -3,10 +3,10 @@
 use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
 use crate::clock::RunClock;
 use crate::{from_rfc3339, rfc3339};
+use base::clock::Clock;
+use base::data::Data;
 use lang::value::{Value, article};
 use lang::vm::Raise;
-use runtime::clock::Clock;
-use runtime::data::Data;
 use std::future::pending;
 
 /// The time after its deadline that an agent has to report its progress, in milliseconds. An agent

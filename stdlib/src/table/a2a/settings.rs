@@ -6,11 +6,11 @@ use crate::fault::of_peer;
 use crate::options::{PeerAccess, PeerVersion};
 use crate::world::World;
 use a2a::Version;
+use base::clock::Clock;
 use lang::builtins::args;
 use lang::diagnostic::code::CodeRef;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::clock::Clock;
 use std::sync::Arc;
 
 /// The settings of a call of a peer.

@@ -5,10 +5,10 @@ use crate::channel::{ChannelReply, ChannelStream, ChannelValue, ScriptChannelCod
 use crate::convert::{to_data, to_value};
 use crate::here;
 use crate::options::{ChannelActionOptions, ChannelEventsOptions, ChannelPageOptions, OptionSet};
+use base::data::Data;
 use lang::builtins::args;
 use lang::value::{Stopped, Value};
 use lang::vm::{Cx, Meter, Raise, Wait};
-use runtime::data::Data;
 use std::time::Duration;
 
 lang::builtins! { "<channel_connection>" =>

@@ -1,8 +1,8 @@
 //! Reading a file, listing a folder.
 
 use super::root::Root;
+use base::data::Data;
 use nix::dir::Type;
-use runtime::data::Data;
 use std::fmt::Write;
 use std::io::Read;
 use std::sync::Arc;

@@ -5,12 +5,12 @@ mod ignored;
 use super::GivenUp;
 use super::read::{LARGEST, entries, joined};
 use super::root::Root;
+use base::data::Data;
 use globset::{GlobBuilder, GlobMatcher};
 use grep_matcher::{Match, Matcher, NoCaptures, NoError};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use ignored::Ignored;
 use regex::bytes::{Regex, RegexBuilder};
-use runtime::data::Data;
 use std::fmt::Write;
 use std::io::{self, Read};
 

@@ -1,6 +1,6 @@
 //! Descriptions of the file tools for models.
 
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolSpec;
 
 /// A file tool.

@@ -18,6 +18,7 @@ use crate::rfc3339;
 use crate::table::a2a::message::{fresh, merged, message, specs};
 use crate::world::World;
 use a2a::{Message, Role};
+use base::data::Data;
 use hub::proto::a2a::{AgentCapabilities, AgentCard, AgentSkill, Task, TaskState};
 use hub::proto::agenthub::{
     AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, Priority, PublishMessageRequest,
@@ -31,7 +32,6 @@ use lang::builtins::args;
 use lang::check::CheckCode;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
-use runtime::data::Data;
 use runtime::workers::propagation;
 use sha2::{Digest as _, Sha256};
 use std::rc::Rc;

@@ -11,6 +11,8 @@ use crate::options::{HubArtifactOptions, HubProgressOptions, OptionSet};
 use crate::table::a2a::message::fresh;
 use crate::world::World;
 use a2a::{Message, Part, Role};
+use base::clock::Clock;
+use base::ids::{Ids, shortened};
 use hub::proto::a2a::{Artifact, TaskState, TaskStatus};
 use hub::proto::agenthub::{
     AgentEventMetadata, PublishTaskArtifactRequest, PublishTaskUpdateRequest, TaskArtifactUpdateEvent,
@@ -22,8 +24,6 @@ use lang::check::CheckCode;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
-use runtime::clock::Clock;
-use runtime::ids::{Ids, shortened};
 use runtime::reminder::Reminder;
 use runtime::workers::propagation;
 use std::cell::Cell;

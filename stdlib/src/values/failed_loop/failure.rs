@@ -2,14 +2,14 @@
 
 use crate::fault::AgentCode;
 use crate::world::World;
+use base::call::CallErrorKind;
+use base::data::Data;
 use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::source::{SourceRef, Span};
 use lang::vm::{Raise, RaisePayload, RunCode};
 use runtime::agent_loop::{LoopStatus, StopReason};
-use runtime::data::Data;
 use runtime::model::ModelErrorKind;
-use runtime::seam::CallErrorKind;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};

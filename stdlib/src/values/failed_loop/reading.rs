@@ -1,5 +1,7 @@
 //! The outcome of the loop whose result a value is.
 
+use base::data::Data;
+
 use super::FailedLoop;
 use super::failure::{FailureSubject, Told, code_of, ended_early, lacked_budget, message_of, raise_of};
 use crate::values::TranscriptValue;
@@ -7,7 +9,6 @@ use lang::diagnostic::Diagnostic;
 use lang::value::{Dict, Value};
 use lang::vm::Raise;
 use runtime::agent_loop::{LoopStatus, StopReason};
-use runtime::data::Data;
 use runtime::workers::WorkerStatus;
 
 /// The failure of a loop whose result a pipeline returns.

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use runtime::data::Data;
+use base::data::Data;
 
 use super::super::finding::Finding;
 use super::{Pattern, diagnostic, pattern};

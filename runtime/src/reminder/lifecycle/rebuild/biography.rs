@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
+use base::data::Data;
+use base::words::words;
+
 use crate::reminder::Reminder;
 use crate::reminder::expectation::JudgedBy;
 use crate::render::RenderedRole;
-use crate::words::words;
 
 use super::super::{BodyChoice, DeferReason, DiscardReason, DropReason, ExpireReason};
 

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::event_log::{Record, Topic};
+use base::data::Data;
+use eventlog::Record;
+
+use crate::event_log::Topic;
 use crate::reminder::bridge::InjectionChange;
 use crate::reminder::{Reminder, Surface};
 use crate::render::RenderedRole;
@@ -241,6 +243,6 @@ fn choice(payload: &Data) -> ReadResult<Option<BodyChoice>> {
     Ok((variant.is_some() || escalation.is_some()).then_some(BodyChoice { variant, escalation }))
 }
 
-fn parsed<T: std::str::FromStr<Err = crate::words::UnknownWord>>(payload: &Data, field: &str) -> ReadResult<T> {
+fn parsed<T: std::str::FromStr<Err = base::words::UnknownWord>>(payload: &Data, field: &str) -> ReadResult<T> {
     text(payload, field)?.parse().map_err(|error| format!("`{field}`: {error}"))
 }

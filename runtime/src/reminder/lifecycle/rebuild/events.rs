@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::event_log::Record;
+use eventlog::Record;
+
 use crate::render::RenderedRole;
 use crate::render::fallback::SlotLimit;
 

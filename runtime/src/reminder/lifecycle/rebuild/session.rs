@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::data::Data;
-use crate::event_log::Record;
+use base::data::Data;
+use eventlog::Record;
+
 use crate::reminder::Reminder;
 use crate::reminder::cost::ReminderCosts;
 

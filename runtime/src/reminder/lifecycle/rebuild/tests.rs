@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
+use base::data::Data;
+use base::ids::{IdStream, SharedIds};
+use eventlog::{NewRecord, RUN_ID};
+
 use super::*;
 use crate::capabilities::Capabilities;
-use crate::data::Data;
 use crate::event_log::Topic;
-use crate::event_log::{NewRecord, RUN_ID};
-use crate::ids::{IdStream, SharedIds};
 use crate::reminder::lifecycle::*;
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};

@@ -2,13 +2,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use base::clock::ManualClock;
+use base::data::Data;
+use eventlog::MemoryLog;
 use proptest::prelude::*;
 
 use super::*;
 use crate::agent_loop::LoopOptions;
-use crate::clock::ManualClock;
-use crate::data::Data;
-use crate::event_log::MemoryLog;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, MessagePayload, Seam};
 use crate::reminder::lifecycle::Selector;

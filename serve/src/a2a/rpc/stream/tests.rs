@@ -17,7 +17,7 @@ fn said(text: &str) -> FeedUpdate {
         task_id,
         context_id,
         status: status(text),
-        metadata: runtime::data::Data::Nil,
+        metadata: base::data::Data::Nil,
     }))
 }
 
@@ -29,7 +29,7 @@ fn frames(feed: &Feed, version: Version) -> TaskEventStream {
         status: status("begun"),
         artifacts: Vec::new(),
         history: Vec::new(),
-        metadata: runtime::data::Data::Nil,
+        metadata: base::data::Data::Nil,
     };
     let followed = feed.follow(Frame::Task(task.into()), false);
     let permit = CountLimit::new(1).take().unwrap();

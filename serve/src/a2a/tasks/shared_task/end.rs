@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::Frame;
-use runtime::event_log::Ticket;
+use eventlog::Ticket;
 
 use super::super::state_machine::TaskEnd;
 use super::SharedTask;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Message, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::session::Inbox;
 
 use super::super::state_machine::{MessageOutcome, TaskEffect};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Artifact, ArtifactUpdate, Content, Part};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::super::{ANSWER, TaskChange};
 use super::{HaltReason, TaskEffect, TaskStateMachine, weight_of_parts};

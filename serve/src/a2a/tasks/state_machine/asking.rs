@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Content, Message, Part, Role, Status, Task, TaskState, Version};
-use runtime::data::Data;
+use base::data::Data;
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 

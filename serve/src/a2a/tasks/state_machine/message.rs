@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use a2a::{Message, Role, Task, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 
 use super::super::ANSWER;
 use super::TaskStateMachine;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use a2a::{Message, Part, TaskState};
-use runtime::data::Data;
+use base::data::Data;
 use runtime::message::ToolCall;
 
 use super::super::agent_message;

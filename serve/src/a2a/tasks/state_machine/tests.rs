@@ -1,6 +1,7 @@
 //! Tests of a task's state machine.
 
 use a2a::{Content, Part, Role};
+use eventlog::LogCode;
 use stdlib::CodeRef;
 use tokio::sync::oneshot;
 
@@ -9,7 +10,6 @@ use super::*;
 use crate::host::{
     EndedPrompt, PermissionQuestion, PermissionScope, PromptOutcome, ScriptFailure, SessionEvent, TaskArtifact, Verdict,
 };
-use runtime::event_log::LogCode;
 use runtime::message::ToolCall;
 
 fn machine() -> TaskStateMachine {

@@ -1,7 +1,7 @@
 //! A panic in the runtime under a task, on its worker.
 
 use a2a::{ListTasks, TaskPage};
-use runtime::event_log::{DurableFuture, Ticket};
+use eventlog::{DurableFuture, Ticket};
 
 use super::super::{NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal};
 use super::*;

@@ -1,6 +1,6 @@
 //! Tasks when the server stops, and the responses to clients that wait for them.
 
-use runtime::event_log::{SqliteLog, SqliteOptions};
+use eventlog::{SqliteLog, SqliteOptions};
 
 use super::*;
 use crate::host::HostError;

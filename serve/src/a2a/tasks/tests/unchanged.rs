@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use runtime::event_log::{RecordFilter, SqliteLog, SqliteOptions};
+use eventlog::{RecordFilter, SqliteLog, SqliteOptions};
 use serde_json::{Value, json};
 
 use super::*;

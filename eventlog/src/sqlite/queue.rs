@@ -1,0 +1,752 @@
+//! Records on their way to the writer, and the tasks that wait for them.
+//!
+//! The queue is bounded. While the file can be written, a caller that appends too fast waits for room. While it cannot,
+//! no caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that
+//! waits for durability gets the error.
+//!
+//! A caller that holds a lock of its own must not wait while it appends: it reserves [`LogReservation`] first. A host's thread
+//! serves many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use super::commit::Placed;
+use base::failures::{FailedOperation, report};
+use tokio::sync::oneshot;
+
+use crate::log::{AppendError, Batch, Written};
+use crate::reservation::ReservationStore;
+use crate::{LogError, LogReservation, NewRecord, RecordPosition};
+
+/// Maximum number of records that wait for the writer.
+pub(super) const MOST_RECORDS: usize = 8192;
+/// Approximate maximum size of the records that wait for the writer, in bytes.
+const MOST_BYTES: usize = 64 << 20;
+/// Additional records that may be queued if hosts inject them.
+pub(super) const HOST_RECORDS: usize = 8192;
+/// Additional bytes that may be queued if hosts inject them.
+const HOST_BYTES: usize = 16 << 20;
+/// Maximum number of records of one transaction.
+pub(super) const BATCH: usize = 512;
+/// Maximum number of gaps that a log remembers.
+const MOST_LOST: usize = 64;
+/// Pause of the writer between two attempts that no caller requested.
+const REST: Duration = Duration::from_secs(1);
+/// Interval at which the writer checks for records of other processes, while a reader waits.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What is on its way to the writer.
+pub(super) struct QueuedItem {
+    pub(super) content: QueuedContent,
+    pub(super) ticket: u64,
+    weight: usize,
+}
+
+/// What is written as a whole or not at all.
+pub(super) enum QueuedContent {
+    /// A record, and the slot for its place if an emitter waits for it.
+    Record(NewRecord, Option<PositionSlot>),
+    /// The records of a batch, and the slot for their places.
+    Batch(Box<Batch>, BatchSlot),
+}
+
+/// Slot for a reply.
+type ReplySlot<T> = Arc<Mutex<Option<T>>>;
+/// Slot for the place of a record.
+pub(super) type PositionSlot = ReplySlot<Result<RecordPosition, LogError>>;
+/// Slot for the places of the records of a batch.
+pub(super) type BatchSlot = ReplySlot<Result<Written, AppendError>>;
+
+/// Stores a reply for its waiter.
+fn answer<T>(reply: &ReplySlot<T>, result: T) {
+    *reply.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+}
+
+impl QueuedContent {
+    fn weight(&self) -> usize {
+        match self {
+            QueuedContent::Record(record, _) => record.weight(),
+            QueuedContent::Batch(batch, _) => batch.weight(),
+        }
+    }
+
+    /// Returns the number of records.
+    fn count(&self) -> usize {
+        match self {
+            QueuedContent::Record(..) => 1,
+            QueuedContent::Batch(batch, _) => batch.records.len(),
+        }
+    }
+
+    /// Tells the waiter where the content was written.
+    pub(super) fn placed(&self, placed: Placed) {
+        match (self, placed) {
+            (QueuedContent::Record(_, Some(reply)), Placed::Record(place)) => answer(reply, Ok(place)),
+            (QueuedContent::Batch(_, reply), Placed::Batch(result)) => answer(reply, result),
+            // Nobody waits for it. A place is never that of other content.
+            _ => {}
+        }
+    }
+
+    /// Tells the waiter that the content was not written. Returns whether there is one: the content must not be written
+    /// later, then.
+    pub(super) fn refuse(&self, error: &LogError) -> bool {
+        match self {
+            QueuedContent::Record(_, Some(reply)) => answer(reply, Err(error.clone())),
+            QueuedContent::Record(_, None) => return false,
+            QueuedContent::Batch(_, reply) => answer(reply, Err(error.clone().into())),
+        }
+        true
+    }
+}
+
+/// A request to remove the records of a topic before a cursor.
+pub(super) struct TrimRequest {
+    pub(super) topic: Arc<str>,
+    pub(super) before: u64,
+    /// Number of records removed so far.
+    pub(super) removed: u64,
+    done: oneshot::Sender<Result<u64, LogError>>,
+}
+
+/// State shared by the writer and the appending threads.
+#[derive(Default)]
+pub(super) struct WriteQueue {
+    state: Mutex<WriteQueueState>,
+    /// Signals work for the writer.
+    work: Condvar,
+    /// Signals progress of the writer.
+    progress: Condvar,
+}
+
+#[derive(Default)]
+struct WriteQueueState {
+    queue: VecDeque<QueuedItem>,
+    queued: usize,
+    /// Number of records for which room is reserved.
+    reserved: usize,
+    /// Number of bytes reserved for them.
+    reserved_bytes: usize,
+    /// Number of tickets issued.
+    appended: u64,
+    /// Ticket of the last queued record.
+    kept: u64,
+    /// Number of settled tickets: written, or reported to their emitter.
+    settled: u64,
+    /// Number of failed attempts.
+    failures: u64,
+    /// The error of the last failed write; `None` after a successful one.
+    failing: Option<LogError>,
+    /// The error after which nothing is written any more.
+    ended: Option<LogError>,
+    /// Whether the log goes on after records were lost, because a server writes it for many sessions.
+    serves: bool,
+    /// The error for which records are refused; `None` after a successful write or probe.
+    unavailable: Option<LogError>,
+    /// Whether records are lost until something is written again.
+    overflowed: bool,
+    /// The tickets of lost records of a log that goes on, oldest first.
+    lost: Vec<LostTickets>,
+    /// Whether the writer has ended.
+    dead: bool,
+    /// Wakers of tasks that wait for a ticket or a failure.
+    waiting: BTreeMap<(u64, u64), Waker>,
+    /// Wakers of tasks that wait for records.
+    watching: BTreeMap<u64, Waker>,
+    last_waiter: u64,
+    /// Number of threads blocked on `progress`.
+    blocked: usize,
+    /// Set when a caller waits for durability: the writer must not pause.
+    urged: bool,
+    /// Whether the writer sleeps.
+    idle: bool,
+    closing: bool,
+    /// Requests to remove old records, the first of which is being worked on.
+    trims: VecDeque<TrimRequest>,
+    /// Whether the writer's last step removed records, so that waiting ones are next.
+    trimmed: bool,
+    /// Number of batches written.
+    commits: u64,
+    /// Written records, to be freed by the threads that created them, because memory is counted per thread.
+    spent: Vec<QueuedItem>,
+}
+
+/// The tickets of records that were lost in a row.
+struct LostTickets {
+    first: u64,
+    last: u64,
+    why: LogError,
+}
+
+impl WriteQueueState {
+    /// Loses a record of a log that goes on.
+    fn lose(&mut self, ticket: u64, why: LogError) -> LogError {
+        match self.lost.last_mut() {
+            Some(lost) if lost.last + 1 == ticket => lost.last = ticket,
+            _ => self.lost.push(LostTickets { first: ticket, last: ticket, why: why.clone() }),
+        }
+        if self.lost.len() > MOST_LOST {
+            // Waiters of the oldest ones have their answer.
+            self.lost.remove(0);
+        }
+        LogError::Lost { count: 1, why: Box::new(why) }
+    }
+
+    /// Returns the ticket up to which all records are written, once that one is.
+    fn all(&self) -> u64 {
+        if self.serves && !self.overflowed { self.kept } else { self.appended }
+    }
+
+    /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
+    /// is undecided.
+    fn verdict(&self, upto: u64, failures: u64) -> Option<Result<(), LogError>> {
+        if let Some(lost) = self.lost.iter().find(|lost| (lost.first..=lost.last).contains(&upto)) {
+            let count = lost.last - lost.first + 1;
+            return Some(Err(LogError::Lost { count, why: Box::new(lost.why.clone()) }));
+        }
+        if self.settled >= upto {
+            return Some(Ok(()));
+        }
+        let hopeless = self.dead || self.settled >= self.kept;
+        match (&self.ended, &self.failing) {
+            (Some(why), _) if hopeless => Some(Err(self.as_lost(why))),
+            (ended, Some(error)) if self.failures > failures => {
+                Some(Err(ended.as_ref().map_or_else(|| error.clone(), |why| self.as_lost(why))))
+            }
+            _ => None,
+        }
+    }
+
+    fn as_lost(&self, why: &LogError) -> LogError {
+        let count = self.appended - self.settled;
+        LogError::Lost { count, why: Box::new(why.clone()) }
+    }
+
+    fn is_full(&self, weight: usize) -> bool {
+        !self.has_room(1, weight, MOST_RECORDS, MOST_BYTES)
+    }
+
+    /// Returns whether the records fit. Anything fits into an empty queue, however large it is.
+    fn has_room(&self, records: usize, bytes: usize, most_records: usize, most_bytes: usize) -> bool {
+        let waiting = self.queue.len() + self.reserved;
+        waiting == 0
+            || (waiting.saturating_add(records) <= most_records
+                && (self.queued + self.reserved_bytes).saturating_add(bytes) <= most_bytes)
+    }
+
+    /// Returns whether the writer is at work, so that room may still become free.
+    fn may_write(&self) -> bool {
+        self.ended.is_none() && self.failing.is_none()
+    }
+
+    /// Ends the log: nothing is written any more.
+    fn die(&mut self, why: LogError) {
+        self.dead = true;
+        let why = self.ended.get_or_insert(why).clone();
+        let lost = self.as_lost(&why);
+        self.queued = 0;
+        for request in std::mem::take(&mut self.trims) {
+            let _ = request.done.send(Err(why.clone()));
+        }
+        for item in std::mem::take(&mut self.queue) {
+            item.content.refuse(&lost);
+        }
+    }
+
+    fn wake_all(&mut self) -> Vec<Waker> {
+        let waiting = std::mem::take(&mut self.waiting).into_values();
+        waiting.chain(std::mem::take(&mut self.watching).into_values()).collect()
+    }
+}
+
+/// The writer's next action.
+pub(super) enum WriterStep {
+    /// It writes the given records.
+    Write,
+    /// It removes some records.
+    Trim(TrimRequest),
+    /// It checks whether another process has written.
+    Look,
+    /// It checks whether records can be written again.
+    Probe,
+    /// It ends, because all is written or writing is impossible.
+    End,
+}
+
+impl WriteQueue {
+    fn lock(&self) -> MutexGuard<'_, WriteQueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends a record and returns its ticket. Blocks while the queue is full and the file can be written.
+    pub(super) fn append(&self, record: NewRecord, reply: Option<PositionSlot>) -> u64 {
+        let weight = record.weight();
+        let mut state = self.lock();
+        while state.may_write() && state.is_full(weight) {
+            state = self.block(state);
+        }
+        self.take(state, QueuedContent::Record(record, reply), weight)
+    }
+
+    /// Appends a batch and returns its ticket. Never blocks.
+    fn append_batch(&self, batch: Batch, reply: BatchSlot) -> Result<u64, AppendError> {
+        let content = QueuedContent::Batch(Box::new(batch), reply);
+        let weight = content.weight();
+        let state = self.lock();
+        if state.ended.is_none() && state.is_full(weight) {
+            // Without room because nothing can be written, it is not a matter of waiting a little.
+            return Err(state.failing.clone().map_or(AppendError::Full, AppendError::Unavailable));
+        }
+        Ok(self.take(state, content, weight))
+    }
+
+    /// Appends a record into reserved room and returns its ticket. Never blocks: a record beyond the reserved room
+    /// exceeds the limit.
+    pub(super) fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> u64 {
+        let weight = record.weight();
+        let (records, bytes) = (room.records.min(1), room.bytes.min(weight));
+        (room.records, room.bytes) = (room.records - records, room.bytes - bytes);
+        let mut state = self.lock();
+        (state.reserved, state.reserved_bytes) = (state.reserved - records, state.reserved_bytes - bytes);
+        self.take(state, QueuedContent::Record(record, None), weight)
+    }
+
+    /// Reserves room. Blocks while the queue is full and the file can be written.
+    pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> LogReservation {
+        let mut state = self.lock();
+        while state.may_write() && !state.has_room(records, bytes, MOST_RECORDS, MOST_BYTES) {
+            state = self.block(state);
+        }
+        self.set_aside(state, records, bytes)
+    }
+
+    /// Reserves room for a host, without waiting.
+    pub(super) fn reserve_now(self: &Arc<Self>, records: usize, bytes: usize) -> Option<LogReservation> {
+        let state = self.lock();
+        let fits = state.has_room(records, bytes, MOST_RECORDS + HOST_RECORDS, MOST_BYTES + HOST_BYTES);
+        // If the file cannot be written, the error is reported by the ticket, not as a lack of room.
+        (fits || !state.may_write()).then(|| self.set_aside(state, records, bytes))
+    }
+
+    /// Returns whether the room could be reserved without waiting.
+    #[cfg(test)]
+    pub(super) fn would_take(&self, records: usize, bytes: usize) -> bool {
+        let state = self.lock();
+        state.queue.len() + state.reserved + records <= MOST_RECORDS && state.queued + bytes <= MOST_BYTES
+    }
+
+    fn set_aside(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, WriteQueueState>,
+        records: usize,
+        bytes: usize,
+    ) -> LogReservation {
+        if !state.may_write() {
+            return LogReservation::default();
+        }
+        state.reserved += records;
+        state.reserved_bytes += bytes;
+        drop(state);
+        LogReservation::new(self.clone(), records, bytes)
+    }
+
+    fn take(&self, mut state: MutexGuard<'_, WriteQueueState>, content: QueuedContent, weight: usize) -> u64 {
+        state.appended += 1;
+        let ticket = state.appended;
+        let was_open = state.ended.is_none();
+        let too_large =
+            (weight > NewRecord::MOST).then_some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
+        if too_large.is_none() && state.is_full(weight) && state.failing.is_some() {
+            state.overflowed = true;
+        }
+        let why = too_large.or_else(|| state.failing.clone().filter(|_| state.overflowed));
+        if let Some(why) = why.filter(|_| was_open) {
+            if state.serves {
+                let why = state.lose(ticket, why);
+                report(FailedOperation::Write, "records lost", format_args!("{why}; {}", why.help()));
+                content.refuse(&why);
+                return ticket;
+            }
+            state.ended = Some(why);
+        }
+        if let Some(why) = &state.ended {
+            let why = state.as_lost(why);
+            if was_open {
+                let message = format_args!("the event log has ended: {why}; {}", why.help());
+                report(FailedOperation::Write, "event log ended", message);
+            }
+            content.refuse(&why);
+            return ticket;
+        }
+        state.kept = ticket;
+        state.queued += weight;
+        state.queue.push_back(QueuedItem { content, ticket, weight });
+        let spent = std::mem::take(&mut state.spent);
+        if std::mem::take(&mut state.idle) {
+            self.work.notify_one();
+        }
+        drop(state);
+        drop(spent);
+        ticket
+    }
+
+    /// Requests the removal of the records of a topic before a cursor. The receiver gets their number.
+    pub(super) fn trim(&self, topic: Arc<str>, before: u64) -> oneshot::Receiver<Result<u64, LogError>> {
+        let (done, receiver) = oneshot::channel();
+        let mut state = self.lock();
+        match &state.ended {
+            Some(why) => drop(done.send(Err(why.clone()))),
+            None => state.trims.push_back(TrimRequest { topic, before, removed: 0, done }),
+        }
+        if std::mem::take(&mut state.idle) {
+            self.work.notify_one();
+        }
+        receiver
+    }
+
+    /// Records that a step of a removal was taken. It is continued unless it failed or nothing is left.
+    pub(super) fn trimmed(&self, mut request: TrimRequest, step: Result<(u64, bool), LogError>) {
+        match step {
+            Ok((removed, true)) => {
+                request.removed += removed;
+                self.lock().trims.push_front(request);
+            }
+            // The caller may have stopped waiting.
+            Ok((removed, false)) => drop(request.done.send(Ok(request.removed + removed))),
+            Err(error) => drop(request.done.send(Err(error))),
+        }
+    }
+
+    /// Lets the log go on after records were lost.
+    pub(super) fn serve(&self) {
+        self.lock().serves = true;
+    }
+
+    /// Returns whether records can be written, as far as the last attempt has shown.
+    pub(super) fn availability(&self) -> Result<(), LogError> {
+        let state = self.lock();
+        state.ended.as_ref().or(state.unavailable.as_ref()).map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// Returns whether a failure must not end the log.
+    pub(super) fn outlasts(&self, error: &LogError) -> bool {
+        !error.is_final() || (self.lock().serves && matches!(error, LogError::Gone { .. }))
+    }
+
+    /// Records the result of a probe.
+    pub(super) fn probed(&self, result: Result<(), LogError>) {
+        let mut state = self.lock();
+        state.failing = result.as_ref().err().cloned().filter(|_| state.failing.is_some());
+        state.unavailable = result.err();
+    }
+
+    /// Returns the number of settled tickets.
+    pub(super) fn settled(&self) -> u64 {
+        self.lock().settled
+    }
+
+    /// Returns the number of batches written.
+    pub(super) fn commits(&self) -> u64 {
+        self.lock().commits
+    }
+
+    fn block<'a>(&self, mut state: MutexGuard<'a, WriteQueueState>) -> MutexGuard<'a, WriteQueueState> {
+        state.blocked += 1;
+        state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.blocked -= 1;
+        state
+    }
+
+    /// Returns the number of unsettled records and its limit.
+    pub(super) fn backlog(&self) -> (u64, u64) {
+        let state = self.lock();
+        (state.appended - state.settled, (MOST_RECORDS + HOST_RECORDS) as u64)
+    }
+
+    /// Returns the ticket up to which records can be read once it is settled. Lost records cannot be read, and do not keep
+    /// others from being read.
+    pub(super) fn visible_upto(&self) -> u64 {
+        let state = self.lock();
+        if state.serves { state.kept } else { state.appended }
+    }
+
+    /// Blocks until everything appended so far is written.
+    pub(super) fn flush(&self) -> Result<(), LogError> {
+        let upto = self.visible_upto();
+        let mut state = self.lock();
+        let failures = state.failures;
+        loop {
+            if let Some(verdict) = state.verdict(upto, failures) {
+                return verdict;
+            }
+            self.urge(&mut state);
+            state = self.block(state);
+        }
+    }
+
+    fn urge(&self, state: &mut WriteQueueState) {
+        if state.failing.is_some() && !state.urged {
+            state.urged = true;
+            self.work.notify_one();
+        }
+    }
+
+    /// Closes the queue. The writer writes the rest and gives up at the next failure.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closing = true;
+        state.urged = true;
+        self.work.notify_one();
+    }
+
+    /// Returns the writer's next action. `pending` holds the items not yet written; new ones are appended to it.
+    pub(super) fn next_step(&self, pending: &mut Vec<QueuedItem>) -> WriterStep {
+        let mut state = self.lock();
+        let start = Instant::now();
+        loop {
+            if state.dead || (state.closing && state.failing.is_some() && !state.urged) {
+                return WriterStep::End;
+            }
+            let rests = state.failing.is_some() && !state.urged && start.elapsed() < REST;
+            let has_work = !pending.is_empty() || !state.queue.is_empty();
+            // Removals and batches take turns. A removal waits while the file cannot be written, and the end does not
+            // wait for it.
+            let may_trim = state.failing.is_none() && !state.closing && !(has_work && state.trimmed);
+            if may_trim && let Some(request) = state.trims.pop_front() {
+                state.trimmed = true;
+                return WriterStep::Trim(request);
+            }
+            if has_work && !rests {
+                state.urged = false;
+                state.trimmed = false;
+                self.fill(&mut state, pending);
+                return WriterStep::Write;
+            }
+            if state.closing {
+                return WriterStep::End;
+            }
+            if state.serves && state.unavailable.is_some() && !has_work && start.elapsed() >= REST {
+                return WriterStep::Probe;
+            }
+            if state.failing.is_none() && !state.watching.is_empty() && start.elapsed() >= LOOK {
+                return WriterStep::Look;
+            }
+            let time = if state.failing.is_some() || state.watching.is_empty() { REST } else { LOOK };
+            state.idle = state.failing.is_none();
+            state = self.work.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0;
+            state.idle = false;
+        }
+    }
+
+    fn fill(&self, state: &mut WriteQueueState, pending: &mut Vec<QueuedItem>) {
+        let taken = pending.len();
+        let mut records: usize = pending.iter().map(|item| item.content.count()).sum();
+        let fits = |item: &&QueuedItem| {
+            records += item.content.count();
+            records <= BATCH
+        };
+        // One that is larger than a transaction has one to itself.
+        let count = state.queue.iter().take_while(fits).count();
+        let count = if pending.is_empty() { count.max(1) } else { count };
+        pending.extend(state.queue.drain(..count.min(state.queue.len())));
+        state.queued -= pending[taken..].iter().map(|item| item.weight).sum::<usize>();
+        if state.blocked > 0 {
+            self.progress.notify_all();
+        }
+    }
+
+    /// Records that a batch was written; its records are returned to be freed.
+    pub(super) fn written(&self, batch: &mut Vec<QueuedItem>, upto: u64) {
+        let (woken, old) = {
+            let mut state = self.lock();
+            state.settled = upto;
+            state.commits += 1;
+            (state.failing, state.unavailable, state.overflowed) = (None, None, false);
+            if state.serves && state.queue.is_empty() {
+                // All others are lost.
+                state.settled = state.appended;
+            }
+            // No caller may append any more, so spent items must not pile up.
+            let old = std::mem::replace(&mut state.spent, std::mem::take(batch));
+            if state.blocked > 0 {
+                self.progress.notify_all();
+            }
+            // Once a log that has ended has written what it kept, all later tickets are lost, and who waits for them is told.
+            let is_over = state.ended.is_some() && state.settled >= state.kept;
+            let next = if is_over { u64::MAX } else { state.settled + 1 };
+            let later = state.waiting.split_off(&(next, 0));
+            let woken = std::mem::replace(&mut state.waiting, later).into_values();
+            (woken.chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)
+        };
+        woken.into_iter().for_each(Waker::wake);
+        drop(old);
+    }
+
+    /// Records that a batch could not be written. Tickets up to `settled` are settled all the same.
+    pub(super) fn failed(&self, error: LogError, settled: Option<u64>) {
+        let is_final = !self.outlasts(&error);
+        let woken = {
+            let mut state = self.lock();
+            state.failures += 1;
+            state.urged = false;
+            if let Some(upto) = settled {
+                state.settled = upto;
+            }
+            if is_final {
+                state.die(error.clone());
+            }
+            state.unavailable = Some(error.clone());
+            state.failing = settled.is_none().then_some(error);
+            self.progress.notify_all();
+            state.wake_all()
+        };
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Records that the writer has ended, for whatever reason, and releases all waiters.
+    pub(super) fn ended(&self, why: LogError) {
+        let woken = {
+            let mut state = self.lock();
+            let why = state.failing.clone().unwrap_or(why);
+            state.die(why);
+            self.progress.notify_all();
+            state.wake_all()
+        };
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Records that another process has written.
+    pub(super) fn news(&self) {
+        let woken = std::mem::take(&mut self.lock().watching);
+        woken.into_values().for_each(Waker::wake);
+    }
+
+    /// Returns a new waiter number.
+    pub(super) fn waiter(&self) -> u64 {
+        let mut state = self.lock();
+        state.last_waiter += 1;
+        state.last_waiter
+    }
+
+    /// Registers a waker for new records.
+    pub(super) fn watch(&self, waiter: u64, waker: &Waker) {
+        let mut state = self.lock();
+        let is_first = state.watching.is_empty();
+        state.watching.insert(waiter, waker.clone());
+        if is_first && std::mem::take(&mut state.idle) {
+            // It must check the file from now on.
+            self.work.notify_one();
+        }
+    }
+
+    /// Returns whether nothing has come since [`WriteQueue::watch`]. In that case this waker is woken.
+    pub(super) fn watches_still(&self, waiter: u64, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let watched = state.watching.get_mut(&waiter);
+        watched.map(|watched| watched.clone_from(waker)).is_some()
+    }
+
+    pub(super) fn unwatch(&self, waiter: u64) {
+        self.lock().watching.remove(&waiter);
+    }
+}
+
+impl ReservationStore for WriteQueue {
+    fn free(&self, records: usize, bytes: usize) {
+        let mut state = self.lock();
+        state.reserved -= records;
+        state.reserved_bytes -= bytes;
+        if state.blocked > 0 {
+            self.progress.notify_all();
+        }
+    }
+}
+
+/// A future that is ready once everything up to a ticket is durable.
+pub(super) struct DurabilityWait {
+    shared: Arc<WriteQueue>,
+    upto: u64,
+    waiter: u64,
+    /// Number of failed attempts when the wait began.
+    failures: Option<u64>,
+}
+
+impl DurabilityWait {
+    pub(super) fn new(shared: Arc<WriteQueue>, upto: u64) -> DurabilityWait {
+        let (upto, waiter) = {
+            let mut state = shared.lock();
+            state.last_waiter += 1;
+            let upto = if upto > state.appended { state.all() } else { upto };
+            (upto, state.last_waiter)
+        };
+        DurabilityWait { shared, upto, waiter, failures: None }
+    }
+}
+
+impl Future for DurabilityWait {
+    type Output = Result<(), LogError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut state = this.shared.lock();
+        let failures = *this.failures.get_or_insert(state.failures);
+        if let Some(verdict) = state.verdict(this.upto, failures) {
+            return Poll::Ready(verdict);
+        }
+        this.shared.urge(&mut state);
+        state.waiting.insert((this.upto, this.waiter), cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for DurabilityWait {
+    fn drop(&mut self) {
+        self.shared.lock().waiting.remove(&(self.upto, self.waiter));
+    }
+}
+
+/// A future that is ready once a reply is there.
+pub(super) struct ReplyWait<T> {
+    reply: ReplySlot<T>,
+    /// Wakes when the ticket is settled, or when an attempt failed.
+    durable: DurabilityWait,
+}
+
+impl ReplyWait<Result<RecordPosition, LogError>> {
+    /// Appends the record at once, whether or not the future is awaited.
+    pub(super) fn emit(shared: Arc<WriteQueue>, record: NewRecord) -> Self {
+        let reply = PositionSlot::default();
+        let ticket = shared.append(record, Some(reply.clone()));
+        ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }
+    }
+}
+
+impl ReplyWait<Result<Written, AppendError>> {
+    /// Appends the batch at once, whether or not the future is awaited. Returns its ticket, too.
+    pub(super) fn append(shared: Arc<WriteQueue>, batch: Batch) -> Result<(u64, Self), AppendError> {
+        let reply = BatchSlot::default();
+        let ticket = shared.append_batch(batch, reply.clone())?;
+        Ok((ticket, ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }))
+    }
+}
+
+impl<T, E: From<LogError>> Future for ReplyWait<Result<T, E>> {
+    type Output = Result<T, E>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let mut state = this.durable.shared.lock();
+        if let Some(result) = this.reply.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Poll::Ready(result);
+        }
+        if let (true, Some(why)) = (state.dead, &state.ended) {
+            return Poll::Ready(Err(state.as_lost(why).into()));
+        }
+        this.durable.shared.urge(&mut state);
+        state.waiting.insert((this.durable.upto, this.durable.waiter), cx.waker().clone());
+        Poll::Pending
+    }
+}
