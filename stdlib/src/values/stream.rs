@@ -2,9 +2,7 @@
 
 use crate::convert::to_value;
 use crate::fault::to_raise;
-use base::call::Answer;
 use base::call::{Answer, Outcome};
-use eventlog::Subscription;
 use eventlog::{Record, Subscription};
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, StreamSource, Wait};

@@ -17,7 +17,6 @@ use crate::here;
 use crate::world::World;
 use base::call::{Answer, Outcome};
 use base::data::Data;
-use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, HostBox, HostObject, Str, Value};
