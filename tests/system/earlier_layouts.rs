@@ -1,4 +1,4 @@
-//! Files that an earlier build wrote, in `tests/fixtures/layout_1`: they open, and go on where they were.
+//! Files that earlier builds wrote, in `tests/fixtures`: they open, and go on where they were.
 
 use crate::harn::{Outcome, harn, root, scratch};
 use serde_json::Value;
@@ -11,8 +11,12 @@ fn fixture(name: &str) -> PathBuf {
 
 /// A copy of a fixture in a folder of the test's own.
 fn copied(test: &str, name: &str) -> PathBuf {
-    let path = scratch(&format!("layout-1-{test}")).join(name);
-    fs::copy(fixture(name), &path).unwrap();
+    copied_from("layout_1", test, name)
+}
+
+fn copied_from(layout: &str, test: &str, name: &str) -> PathBuf {
+    let path = scratch(&format!("{layout}-{test}")).join(name);
+    fs::copy(root().join("tests/fixtures").join(layout).join(name), &path).unwrap();
     path
 }
 
@@ -35,7 +39,13 @@ fn sessions_of(log: &Path) -> Value {
 
 #[test]
 fn the_log_of_a_run_is_read_as_it_is_and_migrated_when_it_is_written() {
-    let log = copied("run", "run.db");
+    for earlier in [1, 2] {
+        read_and_migrated(earlier);
+    }
+}
+
+fn read_and_migrated(earlier: i64) {
+    let log = copied_from(&format!("layout_{earlier}"), "run", "run.db");
     let sessions = sessions_of(&log);
     let tally = &sessions[0]["conservation"];
     assert_eq!((&sessions[0]["id"], &tally["holds"]), (&Value::from("s"), &Value::from(true)), "{sessions}");
@@ -44,7 +54,7 @@ fn the_log_of_a_run_is_read_as_it_is_and_migrated_when_it_is_written() {
         let number: i64 = file.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         number
     };
-    assert_eq!(layout(&log), 1, "whoever only reads changes nothing");
+    assert_eq!(layout(&log), earlier, "whoever only reads changes nothing");
     let script = log.with_file_name("more.harn");
     fs::write(
         &script,
@@ -55,7 +65,7 @@ fn the_log_of_a_run_is_read_as_it_is_and_migrated_when_it_is_written() {
     let ran = run(&script, &format!("sqlite:{}", text(&log)), &[]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     assert_eq!(ran.out, "26 2\n3\n[{trace: t1}, nil, nil]\n");
-    assert_eq!(layout(&log), 2);
+    assert_eq!(layout(&log), 3);
     assert_eq!(sessions_of(&log), sessions);
     let file = rusqlite::Connection::open(&log).unwrap();
     let count = |sql: &str| file.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();

@@ -1,6 +1,6 @@
 //! The laws of [`eventlog::Log`], which every backend keeps.
 //!
-//! `random` plays random acts on a backend and on a model of a few lines, and compares all answers; `LAWS_CASES=10000` plays more
+//! `random` plays random acts on a backend and on a model of a few lines, and compares all answers; `HARN_CASES=10000` plays more
 //! of them. `storage` is about files: full, failing, killed.
 
 mod model;

@@ -75,9 +75,9 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// Number of random plays: as many as `LAWS_CASES` says.
+/// Number of random plays: as many as `HARN_CASES` says.
 fn cases() -> ProptestConfig {
-    let cases = std::env::var("LAWS_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(96);
+    let cases = std::env::var("HARN_CASES").ok().and_then(|number| number.parse().ok()).unwrap_or(96);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 

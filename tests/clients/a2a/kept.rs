@@ -255,8 +255,14 @@ fn without_a_log_tasks_live_as_long_as_their_process() {
 
 #[test]
 fn tasks_that_an_earlier_build_wrote_are_read_and_ended_or_answered() {
-    let start = kept("layout-1", false).logged();
-    fs::copy(root().join("tests/fixtures/layout_1/tasks.db"), start.folder().join("log.db")).unwrap();
+    for layout in ["layout_1", "layout_2"] {
+        tasks_are_read(layout);
+    }
+}
+
+fn tasks_are_read(layout: &str) {
+    let start = kept(layout, false).logged();
+    fs::copy(root().join(format!("tests/fixtures/{layout}/tasks.db")), start.folder().join("log.db")).unwrap();
     let server = start.spawn();
     let page = server.result("ListTasks", json!({"pageSize": 10, "includeArtifacts": true}));
     assert_eq!(page["totalSize"], 3, "{page}");

@@ -238,9 +238,15 @@ pipeline default(task) {
 
 #[test]
 fn sessions_that_an_earlier_build_wrote_are_listed_and_go_on() {
-    let start = AgentCommand::agent("seams.harn", "layout-1").logged();
+    for layout in ["layout_1", "layout_2"] {
+        sessions_go_on(layout);
+    }
+}
+
+fn sessions_go_on(layout: &str) {
+    let start = AgentCommand::agent("seams.harn", layout).logged();
     let log = start.folder().join("log.db");
-    std::fs::copy(root().join("tests/fixtures/layout_1/sessions.db"), &log).unwrap();
+    std::fs::copy(root().join(format!("tests/fixtures/{layout}/sessions.db")), &log).unwrap();
     let mut client = start.initialized();
     let listed = client.ask("session/list", json!({}));
     let rows = listed["sessions"].as_array().unwrap();

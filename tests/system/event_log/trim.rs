@@ -140,8 +140,14 @@ fn wrong_input_changes_nothing() {
 
 #[test]
 fn a_file_of_an_earlier_layout_is_trimmed() {
-    let project = Project::new("trim-layout");
-    let fixture = crate::harn::root().join("tests/fixtures/layout_1/run.db");
+    for layout in ["layout_1", "layout_2"] {
+        trimmed(layout);
+    }
+}
+
+fn trimmed(layout: &str) {
+    let project = Project::new(&format!("trim-{layout}"));
+    let fixture = crate::harn::root().join(format!("tests/fixtures/{layout}/run.db"));
     fs::copy(fixture, project.path("events.db")).unwrap();
     let all = project.records().len();
     let dry = printed(trim(&project, &["--before", "1ms", "--dry-run"]));
