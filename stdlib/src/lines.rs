@@ -99,7 +99,7 @@ mod tests {
                     Some(piece) => buffer.push(piece),
                     None => buffer.end(),
                 },
-                Err(raise) => lines.push(Err(raise.message.to_string())),
+                Err(raise) => lines.push(Err(raise.message.clone())),
             }
         }
         lines

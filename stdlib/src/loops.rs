@@ -105,7 +105,7 @@ fn parts(
     let source = (!servers.is_empty())
         .then(|| Rc::new(ServerTools::new(world, tools.clone(), servers, arg)) as Rc<dyn ToolSource>);
     let deferral = options.tool_search.clone().unwrap_or(Deferral::Annotated);
-    let source = SearchedTools::new(&tools, source.clone(), deferral).or(source);
+    let source = SearchedTools::of_loop(&tools, source.clone(), deferral).or(source);
     let source = source.map(|source| SourcedTools { source, loaded: None });
     let model = match &world.hosting {
         Some(hosting) => roomy_model(model, hosting),

@@ -159,7 +159,7 @@ impl LoopSkill {
             front_matter_of(cx, &text).map_err(|raise| failed(folder, &format!("`{FILE}`: {}", raise.message)))?;
         let data = to_data_lossy(&data);
         let field = |key: &str, longest: usize| match data.get(key).as_str().map(str::trim) {
-            Some(text) if text.is_empty() => Err(failed(folder, &format!("the `{key}` in `{FILE}` is blank"))),
+            Some("") => Err(failed(folder, &format!("the `{key}` in `{FILE}` is blank"))),
             Some(text) if text.chars().count() > longest => {
                 Err(failed(folder, &format!("the `{key}` in `{FILE}` has more than {longest} characters")))
             }

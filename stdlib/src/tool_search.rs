@@ -74,7 +74,7 @@ pub(crate) struct SearchedTools {
 
 impl SearchedTools {
     /// Creates the source, if tools are or may be deferred.
-    pub(crate) fn new(
+    pub(crate) fn of_loop(
         own: &[Rc<dyn Tool>],
         source: Option<Rc<dyn ToolSource>>,
         deferral: Deferral,

@@ -62,7 +62,7 @@ impl MockRoute {
                 .help("write the method and the full URL: `\"GET https://example.com/items/*\"`"));
         }
         let answers = match answer {
-            Value::List(several) => MockAnswers::InTurn(Rc::new(several.items.to_vec()), Cell::new(0)),
+            Value::List(several) => MockAnswers::InTurn(Rc::new(several.items.clone()), Cell::new(0)),
             answer => match ScriptFn::of(cx, answer) {
                 Some(function) => MockAnswers::Made(function),
                 None => MockAnswers::Same(answer.clone()),

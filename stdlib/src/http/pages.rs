@@ -117,7 +117,7 @@ impl Pages {
             None => Some(page),
         };
         match (found, &self.items) {
-            (Some(Value::List(items)), _) => Ok(items.items.to_vec()),
+            (Some(Value::List(items)), _) => Ok(items.items.clone()),
             (Some(Value::Nil) | None, Some(path)) => {
                 let mut raise = page_error(url, format!("page {} has no field `{path}`", self.count));
                 let keys = page.as_dict().map(|dict| dict.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>());

@@ -135,7 +135,7 @@ impl OptionKind for FormParts {
             match value {
                 Value::Nil => {}
                 Value::List(several) => {
-                    for value in several.items.iter() {
+                    for value in &several.items {
                         parts.push(form_part(at, name, value)?);
                     }
                 }
