@@ -27,7 +27,8 @@ lang::builtins! { "" =>
     /// http_mock_calls()[0].query // => {tag: "a b"}
     /// ```
     waits "http_get(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_get;
-    /// Sends a body: a string or bytes as they are, anything else as JSON. The options `form`, `json` and `multipart` are other bodies.
+    /// Sends a body: a string or bytes as they are, anything else as JSON. The options `form`, `json` and `multipart` are other bodies;
+    /// `multipart` uploads files.
     ///
     /// ```harn
     /// http_mock("POST https://example.com/items", {status: 201})
@@ -63,15 +64,15 @@ lang::builtins! { "" =>
     /// http_head("https://example.com/big.zip").headers["content-length"] // => "5000000"
     /// ```
     waits "http_head(url: string, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_head;
-    /// Sends a request with a method: `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD` or `OPTIONS`.
+    /// Sends a request with a method: `GET`, `POST`, `PUT`, `PATCH`, `DELETE`, `HEAD` or `OPTIONS`. The proxy of the environment is used.
     ///
     /// ```harn
     /// http_mock("OPTIONS https://example.com/*", {headers: {allow: "GET, POST"}})
     /// http_request("OPTIONS", "https://example.com/items").headers.allow // => "GET, POST"
     /// ```
     waits "http_request(method: string, url: string, body: any = nil, options: HttpOptions = nil) -> {status: int, ok: bool, headers: dict, body: any, ...}" [caps = NET] http_request;
-    /// Reads the items of a response that comes in several pages, as a stream: a page is asked for when its items are needed. The next
-    /// page is that of the `Link` header, of a `cursor` in the page, or of a `page` number in the query.
+    /// Reads the items of a response that comes in several pages, as a stream (pagination): a page is asked for when its items are
+    /// needed. The next page is that of the `Link` header, of a `cursor` in the page, or of a `page` number in the query.
     ///
     /// ```harn
     /// http_mock("https://example.com/items", [{json: {data: [1, 2], next: "b"}}, {json: {data: [3], next: nil}}])
