@@ -27,9 +27,11 @@ const VARIABLES: [&str; 2] = ["HARN_LOG", "RUST_LOG"];
 
 /// The crates of the workspace, which a filter without a target is about. Libraries may log what is sent, so they must be
 /// named.
-const CRATES: [&str; 16] = [
+const CRATES: [&str; 18] = [
     "a2a",
+    "base",
     "cli",
+    "eventlog",
     "fmt",
     "harn",
     "hub",

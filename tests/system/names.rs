@@ -27,9 +27,11 @@ const UNIQUE: &[&str] = &[
 /// The sources whose doc comments are held. Tests and benches are several crates, so their types may share names.
 const WORDED: &[&str] = &[
     "a2a/src",
+    "base",
     "benches",
     "cli",
     "embed",
+    "eventlog",
     "fmt",
     "fuzz",
     "json/src",

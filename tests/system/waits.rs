@@ -9,8 +9,10 @@ use std::fs;
 /// The folders with tests, benches left out.
 const FOLDERS: &[&str] = &[
     "a2a",
+    "base",
     "cli",
     "embed",
+    "eventlog",
     "fmt",
     "hub",
     "json",
