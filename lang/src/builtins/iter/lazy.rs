@@ -312,7 +312,12 @@ pub(super) static THROTTLE: Builtin = machine(
         item: |cx, regs, item| {
             let Some(item) = item else { return Ok(OVER) };
             let now = i64::try_from(cx.isolate.host().now_ms()).unwrap_or(i64::MAX);
-            let is_early = matches!((&regs[1], &regs[2]), (Value::Int(ms), Value::Int(last)) if now - last < *ms);
+            // Time that was put back limits nothing.
+            let since = match &regs[2] {
+                Value::Int(last) => now.checked_sub(*last),
+                _ => None,
+            };
+            let is_early = matches!((&regs[1], since), (Value::Int(ms), Some(since)) if (0..*ms).contains(&since));
             if is_early {
                 return Ok(NEXT);
             }
