@@ -1,6 +1,7 @@
 //! Failures of a hub itself: a line on standard error at the default level, and a metric.
 
 use crate::harn::scratch;
+use crate::wait::LIMIT;
 use hub::proto::a2a::{Message, Part, part};
 use hub::proto::agenthub::agent_hub_client::AgentHubClient;
 use hub::proto::agenthub::{AgentEventMetadata, PublishMessageRequest};
@@ -8,14 +9,16 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
 
 /// A hub that was started by a shell with limits of its own.
 struct LimitedHub {
     child: Child,
     grpc: String,
     http: String,
-    log: BufReader<ChildStderr>,
+    log: Receiver<String>,
 }
 
 impl LimitedHub {
@@ -30,9 +33,11 @@ impl LimitedHub {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        log.read_line(&mut line).unwrap();
+        let (lines, log) = mpsc::channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        // It ends with the hub.
+        thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| lines.send(line)));
+        let line = log.recv_timeout(LIMIT).expect("the hub says where it listens");
         let mut words = line.split([' ', ',']).filter_map(|word| word.strip_prefix("http://"));
         let mut address = || words.next().unwrap_or_else(|| panic!("{line}")).trim().trim_end_matches('/').to_owned();
         let (grpc, http) = (address(), address());
@@ -40,10 +45,8 @@ impl LimitedHub {
     }
 
     /// Returns the next line of the log.
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.log.read_line(&mut line).unwrap();
-        line
+    fn line(&self) -> String {
+        self.log.recv_timeout(LIMIT).expect("a line of the log")
     }
 
     fn get(&self, path: &str) -> String {
