@@ -1,4 +1,4 @@
-//! What every other crate shares, and what knows nothing of agents.
+//! The parts that every other crate shares and that know nothing of agents.
 //!
 //! | module | offers |
 //! |---|---|

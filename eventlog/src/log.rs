@@ -186,7 +186,7 @@ pub struct Page {
     pub trimmed_before: u64,
 }
 
-/// What a tail yields.
+/// An item that a tail yields.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TailItem {
     /// The next record.

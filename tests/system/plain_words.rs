@@ -10,8 +10,10 @@ use std::path::Path;
 /// The sources, tests left out.
 const FOLDERS: &[&str] = &[
     "a2a/src",
+    "base/src",
     "cli",
     "embed",
+    "eventlog/src",
     "jsonrpc/src",
     "lang/src",
     "mcp/src",

@@ -14,7 +14,7 @@ pub(super) struct SubjectTable {
     pub(super) trimmed_before: u64,
 }
 
-/// What is known of a subject.
+/// The state of a subject.
 #[derive(Default)]
 struct SubjectState {
     sequence: u64,

@@ -22,7 +22,7 @@ struct TopicCounters {
     last_id: u64,
 }
 
-/// Where content was written.
+/// The place where content was written.
 #[derive(Debug)]
 pub(super) enum Placed {
     /// The place of a record.

@@ -38,14 +38,14 @@ const REST: Duration = Duration::from_secs(1);
 /// Interval at which the writer checks for records of other processes, while a reader waits.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is on its way to the writer.
+/// An item on its way to the writer.
 pub(super) struct QueuedItem {
     pub(super) content: QueuedContent,
     pub(super) ticket: u64,
     weight: usize,
 }
 
-/// What is written as a whole or not at all.
+/// Content that is written as a whole or not at all.
 pub(super) enum QueuedContent {
     /// A record, and the slot for its place if an emitter waits for it.
     Record(NewRecord, Option<PositionSlot>),

@@ -111,7 +111,7 @@ pub(super) fn keep_grants(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(KEEP_GRANTS)
 }
 
-/// What leads from each layout to the next.
+/// The statements that lead from each layout to the next.
 const LAYOUTS: [&str; LAYOUT as usize] = [TABLES, RUN_ID_COLUMN, SUBJECTS];
 
 /// Migrations from each layout to the next.

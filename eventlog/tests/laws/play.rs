@@ -60,9 +60,9 @@ pub(crate) enum Act {
 #[derive(Debug, Clone)]
 pub(crate) struct BatchPlan {
     pub(crate) subject: usize,
-    /// How far behind the present epoch.
+    /// Distance to the present epoch.
     pub(crate) epoch: Option<u64>,
-    /// How far behind the present sequence.
+    /// Distance to the present sequence.
     pub(crate) expected: Option<u64>,
     pub(crate) request: Option<u8>,
     pub(crate) state: Option<u8>,

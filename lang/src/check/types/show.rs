@@ -126,7 +126,9 @@ impl Type {
 /// Two types that must be told apart: in words where these differ, else as they are written.
 pub(in crate::check) fn apart(wanted: &Type, found: &Type) -> (String, String) {
     let (a, b) = (wanted.described(), found.described_value());
-    if a == b || wanted.members().iter().any(|m| m.described() == b) {
+    // One kind of these is taken for another, so they differ in their items.
+    let is_lazy = |ty: &Type| matches!(ty, Type::Handle(handle, _) if handle.is_lazy());
+    if a == b || (is_lazy(wanted) && is_lazy(found)) || wanted.members().iter().any(|m| m.described() == b) {
         (format!("`{}`", wanted.shortened()), format!("`{}`", found.shortened()))
     } else {
         (a, b)
