@@ -154,6 +154,8 @@ impl<'a> Oracle<'a> {
         match (object, Self::read_field(object, name)) {
             (_, Some(value)) if !matches!(value, Value::Nil) => Ok(value),
             (Value::Dict(entries), _) if entries.contains_key(name) => Ok(Value::Nil),
+            (Value::Variant(_, variant, _), _) if name == "variant" => Ok(Value::str(variant)),
+            (Value::Variant(_, _, args), _) if name == "fields" => Ok(Value::list(args.to_vec())),
             _ if matches!(name, "count" | "empty" | "first" | "last") => method::method(self, object, name, Vec::new()),
             (Value::Dict(_), _) => Ok(Value::Nil),
             (Value::Nil, _) => throw_code("HARN-RUN-005"),
