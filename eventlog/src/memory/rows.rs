@@ -113,14 +113,14 @@ impl RecordRows {
     }
 
     /// Removes the records of a subject before a cursor and returns them, for the caller to drop when nothing is borrowed.
-    pub(super) fn remove_of(&mut self, subject: &str, before: u64) -> Vec<Box<NewRecord>> {
+    pub(super) fn remove_of(&mut self, subject: &str, before: u64) -> Vec<NewRecord> {
         let mut removed = Vec::new();
         for row in self.blocks.iter_mut().flatten().take_while(|row| row.before + 1 < before) {
             let is_its =
                 matches!(&row.what, RowContent::Single(record) if record.headers.get(RUN_ID).as_str() == Some(subject));
             if is_its && let RowContent::Single(record) = std::mem::replace(&mut row.what, RowContent::Removed) {
                 self.weight -= record.weight();
-                removed.push(record);
+                removed.push(*record);
             }
         }
         removed

@@ -3,6 +3,8 @@
 //! `random` plays random acts on a backend and on a model of a few lines, and compares all answers; `HARN_CASES=10000` plays more
 //! of them. `storage` is about files: full, failing, killed.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 mod model;
 mod play;
 mod random;
