@@ -72,7 +72,7 @@ impl Batch {
 /// The reason a batch was not appended. Nothing of it is in the log, now or later.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// Another owner has the subject, or nobody has it any more.
+    /// Another owner has the subject, or the lease has ended.
     #[error("the subject belongs to epoch {epoch}")]
     Fenced {
         /// The last epoch of the subject.
@@ -292,7 +292,7 @@ pub trait Log: Send + Sync {
     /// Extends a lease to a time from now.
     fn renew(&self, lease: Lease, ttl: Duration) -> LogFuture<'static, Result<(), ClaimError>>;
 
-    /// Ends a lease. One that has ended before is no error.
+    /// Ends a lease. A lease that has ended before is not an error.
     fn release(&self, lease: Lease) -> LogFuture<'static, Result<(), LogError>>;
 
     /// Returns the present lease of a subject.

@@ -116,7 +116,7 @@ impl MemoryLog {
             return Err(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
         }
         Ok(self.change(|store| {
-            // Most records of a process that serves nobody name no subject.
+            // Outside of servers, most records name no subject.
             let subject = record.headers.get(RUN_ID).as_shared_str();
             let place = store.rows.put(record, weight, &mut store.topics);
             if let Some(subject) = subject {

@@ -54,7 +54,7 @@ fn read_and_migrated(earlier: i64) {
         let number: i64 = file.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         number
     };
-    assert_eq!(layout(&log), earlier, "whoever only reads changes nothing");
+    assert_eq!(layout(&log), earlier, "reading changes nothing");
     let script = log.with_file_name("more.harn");
     fs::write(
         &script,

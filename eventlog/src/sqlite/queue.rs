@@ -86,7 +86,7 @@ impl QueuedContent {
         match (self, placed) {
             (QueuedContent::Record(_, Some(reply)), Placed::Record(place)) => answer(reply, Ok(place)),
             (QueuedContent::Batch(_, reply), Placed::Batch(result)) => answer(reply, result),
-            // Nobody waits for it. A place is never that of other content.
+            // No caller waits for it. A place is never that of other content.
             _ => {}
         }
     }

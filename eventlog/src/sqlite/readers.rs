@@ -49,7 +49,7 @@ impl<C: 'static> Pool<C> {
         self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs work on a thread of the pool. Work whose result nobody awaits any more is not begun.
+    /// Runs work on a thread of the pool. Work whose caller has given up is not begun.
     async fn run<T: Send + 'static, E: From<LogError> + Send + 'static>(
         &self,
         path: Arc<Path>,

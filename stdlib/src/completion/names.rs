@@ -65,8 +65,8 @@ pub trait NameSource {
         false
     }
 
-    /// Returns whether builtins are offered for names of other languages, too: whoever shows the list must show what replaces
-    /// the name.
+    /// Returns whether builtins are offered for names of other languages, too. The list must then show what replaces the
+    /// name.
     fn offers_aliases(&self) -> bool {
         false
     }
