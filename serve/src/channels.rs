@@ -71,6 +71,7 @@ mod tail;
 mod throttle;
 mod websocket;
 
+pub use crate::host::{PermissionSide, PermissionSource};
 pub use a2a::peer_task::{PeerTaskLink, PeerTaskLinks, PeerTaskState};
 pub use action::{Action, ActionKind};
 pub use action_error::ActionError;
@@ -80,8 +81,7 @@ pub use enrolment::{EnrolledChannel, EnrolmentError, NewChannel, PeerRole};
 pub use envelope::{EventEnvelope, EventType, SCHEMA_VERSION};
 pub use event::{
     ChannelAcknowledgement, ChannelEvent, ChannelEventKind, DisconnectReason, DisconnectedChannel, EventGap,
-    ForwardedPermission, PermissionSide, PermissionSource, RecordedChannelEvent, ResumeMethod, ResumedChannel,
-    ReturnedPermission, ReturnedScope,
+    ForwardedPermission, RecordedChannelEvent, ResumeMethod, ResumedChannel, ReturnedPermission, ReturnedScope,
 };
 pub use feed::WindowLimits;
 pub use identity::{ChannelIdentity, ChannelTransport};

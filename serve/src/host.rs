@@ -16,7 +16,7 @@
 //!   its client.
 //! - [`Mode`]: the permission policy of a session's tools. `policy`: the calls that need a permission.
 //!   `permission`: asks the peer for one. `permission_scope`: the later calls that an answer covers.
-//!   `permission_decision`: records who decided, and why.
+//!   [`PermissionDecision`]: the record of who decided, and why.
 //! - `worker`: a thread and its sessions. `offer`: a session that waits for a worker. `session`: the lifecycle of a
 //!   session. `show`: the events of a session.
 //! - `stored_opening`: sessions that survive the process. `idle`: sessions to close because no one uses them.
@@ -52,6 +52,10 @@ pub use handle::SessionHandle;
 pub(crate) use mailbox::CLEARS;
 pub use mode::Mode;
 pub use peer::{Peer, PermissionQuestion, Verdict, Waiting};
+pub(crate) use permission_decision::{
+    PermissionDecision, PermissionReach, RUNTIME, applies_to, new_permission_request,
+};
+pub use permission_decision::{PermissionSide, PermissionSource};
 pub use permission_scope::PermissionScope;
-pub use prompt::{EndedPrompt, NewSession, Prompt, PromptOutcome};
+pub use prompt::{ActionKey, EndedPrompt, NewSession, Prompt, PromptOutcome};
 pub use served::{HostSettings, Served, Taps};

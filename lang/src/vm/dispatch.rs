@@ -1175,8 +1175,8 @@ fn failure(kind: &Failure, value: &Value) -> Box<Raise> {
             .help("use `match` to try several patterns"),
         Failure::Require => {
             let message = match value {
-                Value::Nil => "requirement failed".to_owned(),
-                Value::Str(s) => s.as_str().to_owned(),
+                Value::Str(s) if !s.as_str().trim().is_empty() => s.as_str().to_owned(),
+                Value::Nil | Value::Str(_) => "requirement failed".to_owned(),
                 other => brief(other),
             };
             Raise::error(RunCode::Require, message).labelled("this is false")

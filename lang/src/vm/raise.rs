@@ -126,7 +126,7 @@ impl Raise {
         let mut raise = Self::error(super::RunCode::Uncaught, "");
         raise.why = Why::Thrown;
         // An error that was caught and is thrown again keeps its words.
-        let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).filter(|v| v.as_str().is_some()).map(brief);
+        let text = |key: &str| value.as_dict().and_then(|d| d.get_str(key)).filter(|v| says_something(v)).map(brief);
         raise.message = match text("message") {
             Some(message) => format!("uncaught error: {message}"),
             None => format!("uncaught error: {}", shown(&value)),
@@ -308,11 +308,18 @@ impl From<&Value> for Subject {
 /// The name of the type of what `spawn` returns.
 pub(crate) const TASK: &str = "task";
 
+/// Returns a thrown value for a message; a blank text in quotes, so that the message says something.
 fn shown(value: &Value) -> String {
     match value {
         Value::Dict(_) | Value::List(_) => inspect(value),
+        Value::Str(_) if !says_something(value) => inspect(value),
         other => brief(other),
     }
+}
+
+/// Returns whether a value is a text that is not blank.
+fn says_something(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
 impl std::fmt::Debug for Raise {

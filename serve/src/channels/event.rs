@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ChannelIdentity;
 use super::record::{ChannelRecordKind, data_of, kind_of, record};
+use crate::host::{PermissionSide, PermissionSource};
 
 words! {
     /// The kind of an event of a channel: the type of its envelope.
@@ -60,30 +61,6 @@ words! {
         Cursor = "cursor",
         /// A resume token.
         Token = "token",
-    }
-}
-
-words! {
-    /// The side that made a decision about a permission.
-    pub enum PermissionSide {
-        /// This process.
-        Local = "local",
-        /// A channel.
-        Remote = "remote",
-    }
-}
-
-words! {
-    /// The source of a decision about a permission.
-    pub enum PermissionSource {
-        /// An answer.
-        User = "user",
-        /// No answer in time.
-        Timeout = "timeout",
-        /// A rule.
-        Policy = "policy",
-        /// The channel was not permitted to answer.
-        Auth = "auth",
     }
 }
 

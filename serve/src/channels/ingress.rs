@@ -18,13 +18,13 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::daemon::ChannelDaemon;
-use super::ledger::{ActionKey, ActionOutcome, ActionStatus, LedgerBeginning};
+use super::ledger::{ActionOutcome, ActionStatus, LedgerBeginning};
 use super::record::{ChannelRecordKind, record};
 use super::{Action, ActionError, ActionKind, ChannelAcknowledgement, ChannelEvent, EnrolledChannel, permissions};
 use crate::a2a::now_ms;
 use crate::acp::injected_blocks;
 use crate::bridge::{self, BridgeMethod};
-use crate::host::{EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
+use crate::host::{ActionKey, EndedPrompt, HostError, Mode, NewSession, Prompt, PromptOutcome};
 use crate::spawn::spawn;
 
 /// The time for which a prompt waits for a busy session: the log shows the end of a turn shortly before the session
@@ -160,7 +160,7 @@ impl ChannelDaemon {
             }
         };
         let session = session.unwrap_or_default();
-        let key: ActionKey = (channel.id.clone(), action.action_id.clone());
+        let key = ActionKey { channel_id: channel.id.clone(), action_id: action.action_id.clone() };
         let executed = match self.check(channel, &action).await {
             // Until here, nothing has changed.
             Ok(()) => self.execute_new(channel, &action, &session, &key).await,
@@ -298,8 +298,8 @@ impl ChannelDaemon {
         outcome: ActionOutcome,
     ) -> Result<(), ActionError> {
         let payload = Data::dict_of_present([
-            ("channel_id", Data::from(&key.0)),
-            ("action_id", (&key.1).into()),
+            ("channel_id", Data::from(&key.channel_id)),
+            ("action_id", (&key.action_id).into()),
             ("session_id", session.into()),
             ("status", outcome.status.as_str().into()),
             ("result", outcome.result.clone()),
@@ -321,7 +321,7 @@ impl ChannelDaemon {
         key: &ActionKey,
     ) -> Result<oneshot::Receiver<EndedPrompt>, ActionError> {
         let handle = self.session(account, session).await?;
-        let prompt = Prompt { action: Some(action_ref(key)), ..prompt(action)? };
+        let prompt = Prompt { action: Some(key.clone()), ..prompt(action)? };
         let mut turn = Box::pin(async move { handle.prompt(prompt).await });
         // The first step hands the prompt to the session, or is refused.
         let first = std::future::poll_fn(|cx| Poll::Ready(turn.as_mut().poll(cx))).await;
@@ -387,7 +387,7 @@ impl ChannelDaemon {
             ActionKind::Inject => {
                 self.session(&channel.account, session).await?;
                 let (method, params) = injection(action)?;
-                let meta = Data::dict([("harn", Data::dict([("action", Data::from(action_ref(key)))]))]);
+                let meta = Data::dict([("harn", Data::dict([("action", Data::from(key.to_string()))]))]);
                 let params = params.with("sessionId", session.into()).with("_meta", meta);
                 let accepted = bridge::call(method, &params, &self.host);
                 if accepted.is_err() {
@@ -426,7 +426,8 @@ impl ChannelDaemon {
             }
             ActionKind::Message => {
                 let data = action.params.get("data").clone();
-                let event = ChannelEvent::Message { text: action.needed("text")?, data, action: Some(action_ref(key)) };
+                let event =
+                    ChannelEvent::Message { text: action.needed("text")?, data, action: Some(key.to_string().into()) };
                 let ticket = self.core().event(&channel.id, Some(session), event);
                 self.core().log.settled(ticket).await?;
                 Ok(Data::empty_dict())
@@ -442,11 +443,6 @@ fn first_refusal(first: &Poll<Result<EndedPrompt, HostError>>) -> Option<ActionE
         Poll::Ready(Err(error)) => Some(ActionError::Host(error.clone())),
         _ => None,
     }
-}
-
-/// Returns the name of an action in the records of its effect: `CHANNEL/ACTION`.
-pub(super) fn action_ref(key: &ActionKey) -> Arc<str> {
-    format!("{}/{}", key.0, key.1).into()
 }
 
 /// Returns the result of an action if its effect is on the log: a record names it.

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::record::{ChannelRecordKind, kind_of};
 use super::{Action, ActionError, ActionKind};
+use crate::host::ActionKey;
 
 /// The maximum number of finished actions that are known, of all channels.
 const MAX_FINISHED: usize = 100_000;
@@ -73,9 +74,6 @@ impl ActionOutcome {
         ActionOutcome { status: ActionStatus::Failed, result }
     }
 }
-
-/// The identity of an action: its channel, and the id that the channel has chosen.
-pub(crate) type ActionKey = (Arc<str>, Arc<str>);
 
 /// An action that is known.
 #[derive(Debug)]
@@ -160,7 +158,7 @@ impl ActionLedger {
         action: &Action,
         session: Option<Arc<str>>,
     ) -> Result<LedgerBeginning, ActionError> {
-        let key = (channel_id.clone(), action.action_id.clone());
+        let key = ActionKey { channel_id: channel_id.clone(), action_id: action.action_id.clone() };
         let digest = action.digest();
         if let Some(entry) = self.entries.get_mut(&key) {
             if *entry.digest != *digest {
@@ -196,7 +194,7 @@ impl ActionLedger {
         }
         let finished = FinishedAction::new(&outcome);
         open.outcome.send_replace(Some(outcome));
-        let bytes = FINISHED + key.0.len() + key.1.len() + entry.digest.len() + finished.result.len();
+        let bytes = FINISHED + key.channel_id.len() + key.action_id.len() + entry.digest.len() + finished.result.len();
         entry.state = LedgerState::Finished(finished);
         self.finished.push_back((key.clone(), u32::try_from(bytes).unwrap_or(u32::MAX)));
         self.bytes += bytes;
@@ -211,7 +209,7 @@ impl ActionLedger {
     pub(crate) fn take(&mut self, record: &Record) {
         let payload = &*record.payload;
         let text = |key: &str| payload.get(key).as_shared_str();
-        let Some(key) = text("channel_id").zip(text("action_id")) else { return };
+        let Some(key) = ActionKey::named(payload) else { return };
         match kind_of(&record.topic, &record.kind) {
             Some(ChannelRecordKind::Action) => {
                 let kind = payload.get("kind").as_str().and_then(|word| word.parse().ok());
@@ -269,6 +267,10 @@ mod tests {
         Action { action_id: id.into(), session: Some("s".into()), kind: ActionKind::Prompt, params }
     }
 
+    fn key(action_id: &str) -> ActionKey {
+        ActionKey { channel_id: "chan".into(), action_id: action_id.into() }
+    }
+
     fn begin(ledger: &mut ActionLedger, action: &Action) -> Result<bool, ActionError> {
         let begun = ledger.begin(&"chan".into(), action, action.session.clone())?;
         Ok(matches!(begun, LedgerBeginning::New(_)))
@@ -281,7 +283,7 @@ mod tests {
         assert_eq!(begin(&mut ledger, &prompt("a", "go")), Ok(false), "it is running");
         assert_eq!(begin(&mut ledger, &prompt("a", "stop")), Err(ActionError::Reused));
         assert_eq!(begin(&mut ledger, &prompt("b", "go")), Ok(true));
-        let key = ("chan".into(), "a".into());
+        let key = key("a");
         ledger.complete(&key, ActionOutcome::done(Data::from(1)));
         ledger.complete(&key, ActionOutcome::done(Data::from(2)));
         let LedgerBeginning::Ended(outcome) = ledger.begin(&"chan".into(), &prompt("a", "go"), None).unwrap() else {
@@ -299,7 +301,7 @@ mod tests {
         else {
             panic!("it is executed again")
         };
-        let key = ("chan".into(), "a".into());
+        let key = key("a");
         let accepted = ActionOutcome { status: ActionStatus::Accepted, result: Data::empty_dict() };
         ledger.complete(&key, accepted.clone());
         assert_eq!(outcome.borrow_and_update().clone(), Some(accepted));
@@ -314,7 +316,7 @@ mod tests {
     fn finish(ledger: &mut ActionLedger, ids: std::ops::Range<usize>, text: &str) {
         for id in ids.map(|n| n.to_string()) {
             begin(ledger, &prompt(&id, "go")).unwrap();
-            ledger.complete(&("chan".into(), id.into()), ActionOutcome::done(text.into()));
+            ledger.complete(&key(&id), ActionOutcome::done(text.into()));
         }
     }
 

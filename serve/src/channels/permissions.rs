@@ -18,11 +18,14 @@ use super::envelope::camel;
 use super::presence::ChannelPresence;
 use super::record::{ChannelRecordKind, record};
 use super::{
-    ActionError, ChannelEvent, ChannelScope, EnrolledChannel, ForwardedPermission, PermissionSide, PermissionSource,
-    RecordedChannelEvent, ReturnedPermission, ReturnedScope,
+    ActionError, ChannelEvent, ChannelScope, EnrolledChannel, ForwardedPermission, RecordedChannelEvent,
+    ReturnedPermission, ReturnedScope,
 };
 use crate::a2a::now_ms;
-use crate::host::{PermissionQuestion, PermissionScope, Verdict, Waiting};
+use crate::host::{
+    PermissionDecision, PermissionQuestion, PermissionReach, PermissionScope, PermissionSide, PermissionSource,
+    RUNTIME, Verdict, Waiting, applies_to, new_permission_request,
+};
 
 /// The maximum number of decided questions whose answers are remembered, for channels that answer too late.
 const MAX_DECIDED: usize = 10_000;
@@ -59,7 +62,7 @@ pub(super) struct PermissionBridge {
 #[derive(Default)]
 struct BridgeState {
     pending: HashMap<Arc<str>, ForwardedQuestion>,
-    decided: HashMap<Arc<str>, PermissionDecision>,
+    decided: HashMap<Arc<str>, DecidedQuestion>,
     order: VecDeque<Arc<str>>,
     /// The "always" answers of channels, each with its session and the calls that it covers.
     standing: Vec<StandingAnswer>,
@@ -103,9 +106,9 @@ impl UndecidedQuestions {
     }
 }
 
-/// A decision about a question.
+/// A question with its decision.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct PermissionDecision {
+pub(super) struct DecidedQuestion {
     session_id: Arc<str>,
     /// The id of the channel that decided, or `runtime`.
     pub(super) decided_by: Arc<str>,
@@ -117,22 +120,29 @@ pub(super) struct PermissionDecision {
 #[derive(Debug, PartialEq)]
 pub(super) struct AnswerOutcome {
     /// The decision.
-    pub(super) decision: PermissionDecision,
+    pub(super) decision: DecidedQuestion,
     /// Whether this answer decided.
     pub(super) is_first: bool,
 }
 
-/// The facts of a decision, for its records.
-#[derive(Clone)]
-struct DecisionFacts<'a> {
+/// Returns the decision of a channel about a question, for the call alone.
+fn by_channel<'a>(
     request: &'a Arc<str>,
     question: &'a PermissionQuestion,
-    decided_by: Arc<str>,
-    side: PermissionSide,
-    source: PermissionSource,
+    channel_id: Arc<str>,
     verdict: &'static str,
-    /// Whether an "always" answer holds for the session or for the channel.
-    holds: &'static str,
+) -> PermissionDecision<'a> {
+    PermissionDecision {
+        session_id: &question.session_id,
+        request,
+        requested_by: &question.requested_by,
+        call: &question.call,
+        decided_by: channel_id,
+        side: PermissionSide::Remote,
+        source: PermissionSource::User,
+        verdict,
+        reach: PermissionReach::Once,
+    }
 }
 
 impl PermissionBridge {
@@ -183,19 +193,16 @@ impl PermissionBridge {
     }
 
     fn begin(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> (Arc<str>, Waiting<Verdict>) {
-        let request: Arc<str> = format!("perm-{}", uuid::Uuid::new_v4().simple()).into();
+        let request = new_permission_request();
         if let Some((channel_id, allow)) = self.standing(&question) {
             let verdict = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
-            let facts = DecisionFacts {
-                request: &request,
-                question: &question,
-                decided_by: channel_id,
+            let decision = PermissionDecision {
                 side: PermissionSide::Local,
                 source: PermissionSource::Policy,
-                verdict: verdict.word(),
-                holds: "channel",
+                reach: PermissionReach::Channel(&question.scope),
+                ..by_channel(&request, &question, channel_id, verdict.word())
             };
-            let ticket = self.record(&facts);
+            let ticket = self.record(&decision);
             let settled = self.log.settled(ticket);
             let decided = async move {
                 // A log that cannot be written is reported at the end of the prompt.
@@ -210,7 +217,7 @@ impl PermissionBridge {
         let forwarded = ForwardedPermission {
             request: request.clone(),
             requested_by: question.requested_by.clone(),
-            applies_to: applies_to(&question),
+            applies_to: applies_to(&question.session_id, &question.call),
             forwarded_to: self.presence.present_with(ChannelScope::Permit, &question.session_id),
             reason: Some(question.reason.clone()),
             covers: question.scope.to_data(),
@@ -280,20 +287,15 @@ impl PermissionBridge {
             let Some(pending) = state.pending.remove(request) else { return Err(ActionError::UnknownRequest) };
             let is_always = matches!(verdict, Verdict::AllowAlways | Verdict::RejectAlways);
             let for_session = is_always && channel.scopes.has(ChannelScope::PermitSession);
-            let facts = DecisionFacts {
-                request,
-                question: &pending.question,
-                decided_by: channel.id.clone(),
-                side: PermissionSide::Remote,
-                source: PermissionSource::User,
-                verdict: verdict.word(),
-                holds: match (is_always, for_session) {
-                    (false, _) => "once",
-                    (true, false) => "channel",
-                    (true, true) => "session",
-                },
+            let scope = &pending.question.scope;
+            let reach = match (is_always, for_session) {
+                (false, _) => PermissionReach::Once,
+                (true, false) => PermissionReach::Channel(scope),
+                (true, true) => PermissionReach::Session(scope),
             };
-            let mut ticket = self.record(&facts);
+            let by_channel = |request, question, verdict| by_channel(request, question, channel.id.clone(), verdict);
+            let decided = by_channel(request, &pending.question, verdict.word());
+            let mut ticket = self.record(&PermissionDecision { reach, ..decided });
             let decision = state.decide(request, &pending.question, channel.id.clone(), verdict.word());
             let allow = matches!(verdict, Verdict::AllowOnce | Verdict::AllowAlways);
             let once = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
@@ -302,13 +304,12 @@ impl PermissionBridge {
             }
             let covered = if is_always { state.take_equal(&pending.question) } else { Vec::new() };
             for (request, equal) in &covered {
-                let holds = if for_session { "once" } else { "channel" };
+                let scope = &equal.question.scope;
+                let reach = if for_session { PermissionReach::Once } else { PermissionReach::Channel(scope) };
                 let (side, source) = (PermissionSide::Local, PermissionSource::Policy);
-                let question = &equal.question;
-                let facts =
-                    DecisionFacts { request, question, side, source, verdict: once.word(), holds, ..facts.clone() };
-                ticket = ticket.max(self.record(&facts));
-                state.decide(request, question, channel.id.clone(), once.word());
+                let decided = by_channel(request, &equal.question, once.word());
+                ticket = ticket.max(self.record(&PermissionDecision { side, source, reach, ..decided }));
+                state.decide(request, &equal.question, channel.id.clone(), once.word());
             }
             let verdict = if is_always && !for_session { once.clone() } else { verdict };
             (
@@ -342,17 +343,10 @@ impl PermissionBridge {
         let Some(pending) = state.pending.get(request).filter(|it| *it.question.session_id == *session_id) else {
             return;
         };
-        let refused = decision_of(&DecisionFacts {
-            request,
-            question: &pending.question,
-            decided_by: channel.id.clone(),
-            side: PermissionSide::Remote,
-            source: PermissionSource::Auth,
-            // It allows nothing.
-            verdict: "unusable",
-            holds: "once",
-        });
-        let payload = refused.with("answer", answer.into());
+        // It allows nothing.
+        let unusable = by_channel(request, &pending.question, channel.id.clone(), "unusable");
+        let refused = PermissionDecision { source: PermissionSource::Auth, ..unusable };
+        let payload = refused.to_data().with("answer", answer.into());
         self.log.append(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
     }
 
@@ -377,7 +371,7 @@ impl PermissionBridge {
             Data::dict([
                 ("request", Data::from(request)),
                 ("requestedBy", (&question.requested_by).into()),
-                ("appliesTo", camel(&applies_to(&question))),
+                ("appliesTo", camel(&applies_to(&question.session_id, &question.call))),
                 ("covers", question.scope.to_data()),
                 ("reason", question.reason.into()),
             ])
@@ -400,34 +394,33 @@ impl PermissionBridge {
         source: PermissionSource,
         verdict: &'static str,
     ) {
-        let runtime: Arc<str> = "runtime".into();
-        let (decided_by, side) = (runtime.clone(), PermissionSide::Local);
-        self.record(&DecisionFacts { request, question, decided_by, side, source, verdict, holds: "once" });
-        state.decide(request, question, runtime, verdict);
+        let decided = by_channel(request, question, RUNTIME.into(), verdict);
+        self.record(&PermissionDecision { side: PermissionSide::Local, source, ..decided });
+        state.decide(request, question, RUNTIME.into(), verdict);
     }
 
     /// Appends the records of a decision: the decision, and the event for channels.
-    fn record(&self, facts: &DecisionFacts<'_>) -> Ticket {
-        let session_id = &facts.question.session_id;
-        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), decision_of(facts), now_ms()));
+    fn record(&self, decision: &PermissionDecision<'_>) -> Ticket {
+        let session_id = decision.session_id;
+        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), decision.to_data(), now_ms()));
         let returned = ReturnedPermission {
-            request: facts.request.clone(),
-            requested_by: facts.question.requested_by.clone(),
-            applies_to: applies_to(facts.question),
-            decided_by: facts.decided_by.clone(),
-            side: facts.side,
-            source: facts.source,
+            request: decision.request.clone(),
+            requested_by: decision.requested_by.clone(),
+            applies_to: applies_to(session_id, decision.call),
+            decided_by: decision.decided_by.clone(),
+            side: decision.side,
+            source: decision.source,
             scope: ReturnedScope {
-                holds: facts.holds.into(),
-                channel_scoped: facts.holds == "channel",
-                covers: covers(facts),
+                holds: decision.reach.word().into(),
+                channel_scoped: decision.reach.is_of_channel(),
+                covers: decision.reach.covers(),
             },
-            verdict: facts.verdict.into(),
+            verdict: decision.verdict.into(),
         };
-        let by_channel = (&*facts.decided_by != "runtime").then(|| facts.decided_by.clone());
+        let by_channel = (&*decision.decided_by != RUNTIME).then(|| decision.decided_by.clone());
         let event = RecordedChannelEvent {
             channel_id: by_channel,
-            session_id: Some(facts.question.session_id.clone()),
+            session_id: Some(session_id.clone()),
             event: ChannelEvent::PermissionReturned(returned),
         };
         self.log.append(event.to_record(now_ms()))
@@ -452,8 +445,8 @@ impl BridgeState {
         question: &PermissionQuestion,
         decided_by: Arc<str>,
         verdict: &'static str,
-    ) -> PermissionDecision {
-        let decision = PermissionDecision { session_id: question.session_id.clone(), decided_by, verdict };
+    ) -> DecidedQuestion {
+        let decision = DecidedQuestion { session_id: question.session_id.clone(), decided_by, verdict };
         self.decided.insert(request.clone(), decision.clone());
         self.order.push_back(request.clone());
         if self.order.len() > MAX_DECIDED
@@ -508,37 +501,4 @@ impl Drop for AskedQuestion {
     fn drop(&mut self) {
         self.bridge.end(&self.request, PermissionSource::Policy, Verdict::Cancelled.word());
     }
-}
-
-fn applies_to(question: &PermissionQuestion) -> Data {
-    Data::dict([
-        ("session_id", Data::from(&question.session_id)),
-        ("tool_call_id", (&question.call.id).into()),
-        ("tool", (&question.call.name).into()),
-    ])
-}
-
-fn covers(facts: &DecisionFacts<'_>) -> Data {
-    if facts.holds == "once" { Data::Nil } else { facts.question.scope.to_data() }
-}
-
-/// Returns a decision as the log has it.
-fn decision_of(facts: &DecisionFacts<'_>) -> Data {
-    let session_id = &facts.question.session_id;
-    let scope = Data::dict([
-        ("holds", Data::from(facts.holds)),
-        ("channel_scoped", (facts.holds == "channel").into()),
-        ("covers", covers(facts)),
-    ]);
-    Data::dict([
-        ("session_id", Data::from(session_id)),
-        ("request", facts.request.into()),
-        ("requested_by", (&facts.question.requested_by).into()),
-        ("applies_to", applies_to(facts.question)),
-        ("decided_by", (&facts.decided_by).into()),
-        ("side", facts.side.as_str().into()),
-        ("source", facts.source.as_str().into()),
-        ("scope", scope),
-        ("verdict", facts.verdict.into()),
-    ])
 }

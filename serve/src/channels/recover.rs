@@ -7,9 +7,10 @@ use base::failures::{FailedOperation, report};
 
 use super::daemon::ChannelDaemon;
 use super::in_process::is_own;
-use super::ingress::{action_ref, effect_of};
-use super::ledger::{ActionKey, ActionOutcome, ActionStatus};
+use super::ingress::effect_of;
+use super::ledger::{ActionOutcome, ActionStatus};
 use super::{Action, ActionError, ActionKind};
+use crate::host::ActionKey;
 use crate::spawn::spawn_blocking;
 use crate::store::INTERRUPTED;
 
@@ -34,7 +35,7 @@ impl ChannelDaemon {
             let all = ledger.unfinished().into_iter();
             all.map(|(key, kind, open)| UnfinishedAction {
                 action: Action {
-                    action_id: key.1.clone(),
+                    action_id: key.action_id.clone(),
                     session: open.session.clone(),
                     kind,
                     params: open.params.clone(),
@@ -48,7 +49,7 @@ impl ChannelDaemon {
         for left in unfinished {
             if let Err(error) = self.recover_action(&left).await {
                 let message =
-                    format_args!("cannot continue the action `{}` of an earlier process: {error}", left.key.1);
+                    format_args!("cannot continue the action `{}` of an earlier process: {error}", left.key.action_id);
                 report(FailedOperation::Claim, "action of an earlier process", message);
             }
         }
@@ -68,7 +69,7 @@ impl ChannelDaemon {
             return Ok(());
         }
         self.core().ledger().resume(key);
-        let Some(account) = self.account_of(&key.0, session).await? else {
+        let Some(account) = self.account_of(&key.channel_id, session).await? else {
             let outcome = ActionOutcome::failed("revoked", "the channel is no longer valid");
             return self.finish(key, Some(session), outcome).await;
         };
@@ -100,7 +101,7 @@ impl ChannelDaemon {
     /// Returns the result of an action whose effect is on the log.
     async fn effect(&self, session: &str, after: u64, key: &ActionKey) -> Result<Option<Data>, ActionError> {
         let found = self.cursors(session, after).await?;
-        let (log, action) = (self.core().log.clone(), action_ref(key));
+        let (log, action) = (self.core().log.clone(), key.to_string());
         let read = move || {
             for page in found.cursors.chunks(1_000) {
                 let records = log.look(|file| file.records_at(page))?;

@@ -7,15 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use base::call::Answer;
 use base::data::Data;
-use eventlog::NewRecord;
+use eventlog::{NewRecord, SharedLog};
 use runtime::event_log::Topic;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::seam::{ApprovalDemand, Approver, PermissionOutcome, Preview, Turn};
 use tokio::sync::watch;
 
-use super::permission_decision::{DecisionSource, PermissionDecisions};
+use super::permission_decision::{
+    PermissionDecision, PermissionReach, PermissionSide, PermissionSource, RUNTIME, new_permission_request,
+    permission_record_kind,
+};
 use super::policy::demand;
-use super::{Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
+use super::{ActionKey, Mode, Peer, PermissionQuestion, PermissionScope, Verdict};
 
 /// The maximum number of remembered answers. A further one applies to its call only.
 const MAX_ANSWERS: usize = 1_000;
@@ -25,7 +28,9 @@ pub(super) struct SessionApprover {
     session_id: Arc<str>,
     mode: Arc<Mutex<Arc<str>>>,
     peer: Arc<dyn Peer>,
-    decisions: PermissionDecisions,
+    /// The protocol of the peer.
+    protocol: Arc<str>,
+    log: Arc<dyn SharedLog>,
     /// The peer whose prompt runs: the id of a channel, or that of the session.
     requester: RefCell<Arc<str>>,
     /// Answers for the rest of the session: whether a scope is allowed.
@@ -40,14 +45,16 @@ impl SessionApprover {
         session_id: Arc<str>,
         mode: Arc<Mutex<Arc<str>>>,
         peer: Arc<dyn Peer>,
-        decisions: PermissionDecisions,
+        protocol: &str,
+        log: Arc<dyn SharedLog>,
     ) -> SessionApprover {
         let requester = RefCell::new(session_id.clone());
         SessionApprover {
             session_id,
             mode,
             peer,
-            decisions,
+            protocol: protocol.into(),
+            log,
             requester,
             always: RefCell::default(),
             remembered: watch::Sender::new(()),
@@ -55,19 +62,41 @@ impl SessionApprover {
     }
 
     /// Notes whose prompt begins: that of a channel's action, or of the session's only client.
-    pub(super) fn prompted(&self, action: Option<&Arc<str>>) {
-        let channel = action.and_then(|action| action.split_once('/')).map(|(channel, _)| channel.into());
-        *self.requester.borrow_mut() = channel.unwrap_or_else(|| self.session_id.clone());
+    pub(super) fn prompted(&self, action: Option<&ActionKey>) {
+        let requester = action.map_or(&self.session_id, |action| &action.channel_id);
+        requester.clone_into(&mut self.requester.borrow_mut());
     }
 
-    fn decide(&self, call: &ToolCall, verdict: &'static str, source: DecisionSource, covers: Option<&PermissionScope>) {
-        self.decisions.record(&self.requester.borrow(), call, verdict, source, covers);
+    /// Records a decision about a call.
+    fn decide(&self, call: &ToolCall, verdict: &'static str, source: PermissionSource, reach: PermissionReach<'_>) {
+        let (decided_by, side) = match source {
+            PermissionSource::User => (self.protocol.clone(), PermissionSide::Remote),
+            _ => (RUNTIME.into(), PermissionSide::Local),
+        };
+        let decision = PermissionDecision {
+            session_id: &self.session_id,
+            request: &new_permission_request(),
+            requested_by: &self.requester.borrow(),
+            call,
+            decided_by,
+            side,
+            source,
+            verdict,
+            reach,
+        };
+        self.log.put(NewRecord {
+            topic: Topic::Channel.into(),
+            kind: permission_record_kind(),
+            payload: decision.to_data().into(),
+            headers: Data::Nil,
+            occurred_at_ms: crate::clock::now_ms(),
+        });
     }
 
     /// Records the decision of a rule about a call.
-    fn decide_by_rule(&self, call: &ToolCall, permit: &PermissionOutcome) {
-        let verdict = if permit.allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
-        self.decide(call, verdict.word(), DecisionSource::Policy, None);
+    fn decide_by_rule(&self, call: &ToolCall, allow: bool) {
+        let verdict = if allow { Verdict::AllowOnce } else { Verdict::RejectOnce };
+        self.decide(call, verdict.word(), PermissionSource::Policy, PermissionReach::Once);
     }
 
     /// Returns the permit for a call that needs no question.
@@ -135,8 +164,8 @@ impl SessionApprover {
             occurred_at_ms: turn.scope.clock.now_ms(),
         });
         if !self.peer.records_decisions() {
-            let scope = is_always.then_some(scope);
-            self.decide(call, verdict.word(), DecisionSource::of(verdict), scope);
+            let reach = if is_always { PermissionReach::Session(scope) } else { PermissionReach::Once };
+            self.decide(call, verdict.word(), PermissionSource::of(verdict), reach);
         }
     }
 }
@@ -152,7 +181,7 @@ impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         if self.is_open && !self.approver.peer.records_decisions() {
             let word = Verdict::Cancelled.word();
-            self.approver.decide(self.call, word, DecisionSource::Policy, None);
+            self.approver.decide(self.call, word, PermissionSource::Policy, PermissionReach::Once);
         }
     }
 }
@@ -168,7 +197,7 @@ impl Approver for SessionApprover {
     fn demand(&self, tool: &ToolSpec, call: &ToolCall) -> ApprovalDemand {
         let demand = demand(Mode::of(&self.mode), tool);
         if matches!(demand, ApprovalDemand::Refused(_)) {
-            self.decide(call, Verdict::RejectOnce.word(), DecisionSource::Policy, None);
+            self.decide_by_rule(call, false);
         }
         demand
     }
@@ -183,7 +212,7 @@ impl Approver for SessionApprover {
     ) -> Answer<'a, PermissionOutcome> {
         let scope = PermissionScope::of(tool, call);
         if let Some(permit) = self.settled(&scope) {
-            self.decide_by_rule(call, &permit);
+            self.decide_by_rule(call, permit.allow);
             return Answer::Now(permit);
         }
         let mut remembered = self.remembered.subscribe();
@@ -209,7 +238,7 @@ impl Approver for SessionApprover {
                             open.is_open = false;
                             // The question is withdrawn.
                             drop(answer);
-                            self.decide_by_rule(call, &permit);
+                            self.decide_by_rule(call, permit.allow);
                             return permit;
                         }
                     }
@@ -280,8 +309,7 @@ mod tests {
             let peer = Arc::new(VerdictPeer { verdicts: Mutex::new(verdicts.into()), asked: Mutex::default() });
             let mode = Arc::new(Mutex::new("ask".into()));
             let log = MemoryLog::new();
-            let decisions = PermissionDecisions::new("s".into(), "acp", Arc::new(log.clone()));
-            let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone(), decisions);
+            let approver = SessionApprover::new("s".into(), mode.clone(), peer.clone(), "acp", Arc::new(log.clone()));
             PermissionBench { peer, mode, approver, log }
         }
 

@@ -1,5 +1,6 @@
 //! Requests to a session and their results.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,11 +47,35 @@ pub struct Prompt {
     pub resumed: bool,
     /// The public function to call; `None` runs the pipeline.
     pub call: Option<ServedCall>,
-    /// The action of a channel that submitted it, as `CHANNEL/ACTION`. The record of the prompt names it, and is durable before the pipeline
+    /// The action of a channel that submitted it. The record of the prompt names it, and is durable before the pipeline
     /// runs, so that a process that continues after this one knows whether the prompt began.
-    pub action: Option<Arc<str>>,
+    pub action: Option<ActionKey>,
     /// Whether it declines to answer the session's question, so that `task.ask` returns nil.
     pub declines: bool,
+}
+
+/// The identity of an action: its channel, and the id that the channel has chosen. Its text in records is
+/// `CHANNEL/ACTION`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ActionKey {
+    /// The id of the channel.
+    pub channel_id: Arc<str>,
+    /// The id of the action.
+    pub action_id: Arc<str>,
+}
+
+impl ActionKey {
+    /// Returns the identity of the action that a record about channels names.
+    pub(crate) fn named(payload: &Data) -> Option<ActionKey> {
+        let text = |key| payload.get(key).as_shared_str();
+        Some(ActionKey { channel_id: text("channel_id")?, action_id: text("action_id")? })
+    }
+}
+
+impl fmt::Display for ActionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.channel_id, self.action_id)
+    }
 }
 
 /// The result of a prompt. By then the peer has received all its events.

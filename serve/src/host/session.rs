@@ -23,7 +23,6 @@ use crate::metrics::CountedLog;
 
 use super::mailbox::{Mailbox, PendingPrompt, QuestionFate, SideRequest};
 use super::permission::SessionApprover;
-use super::permission_decision::PermissionDecisions;
 use super::show::SessionReporter;
 use super::worker::SessionOpening;
 use super::{
@@ -110,8 +109,8 @@ impl HostedSession {
     ) -> HostedSession {
         let id = mailbox.id().clone();
         let log = log_of(served, &id);
-        let decisions = PermissionDecisions::new(id.clone(), served.protocol, log.clone());
-        let approver = Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone(), decisions));
+        let approver =
+            Rc::new(SessionApprover::new(id.clone(), mode.clone(), peer.clone(), served.protocol, log.clone()));
         let room = room(&peer, &id);
         let channels = peer.channels();
         let shown = SessionReporter::new(id.clone(), peer, mailbox.journal().cloned(), served.metrics.clone());

@@ -90,7 +90,7 @@ impl SessionReporter {
         let said =
             [prompt.message.get("prompt"), prompt.message.get("content")].into_iter().find(|said| !said.is_nil());
         let content = said.cloned().unwrap_or_else(|| prompt.text.as_str().into());
-        journal.prompted(&prompt.text, prompt.action.as_ref());
+        journal.prompted(&prompt.text, prompt.action.as_ref().map(|action| action.to_string().into()).as_ref());
         journal.note(&SessionEvent::UserMessage { message_id: new_message_id(), content });
     }
 

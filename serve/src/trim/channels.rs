@@ -7,6 +7,7 @@ use a2a::peer_task::PeerTaskDirection;
 use eventlog::Record;
 
 use crate::channels::{ActionKind, ActionLedger, ChannelEventKind, ChannelRecordKind, PeerTaskLink};
+use crate::host::ActionKey;
 
 /// The facts about the records of channels.
 #[derive(Default)]
@@ -80,7 +81,7 @@ impl ChannelFacts {
             ChannelRecordKind::Enrolled | ChannelRecordKind::Revoked => true,
             // An action is executed once. One on a session that is gone is refused, except its opening.
             ChannelRecordKind::Action | ChannelRecordKind::Result => {
-                let entry = text("channel_id").zip(text("action_id")).and_then(|key| self.ledger.get(&key));
+                let entry = ActionKey::named(&record.payload).and_then(|key| self.ledger.get(&key));
                 entry.is_some_and(|entry| has_session || entry.kind == ActionKind::Open)
             }
             ChannelRecordKind::Link | ChannelRecordKind::Artifact => {

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::super::event::{
     ChannelAcknowledgement, ChannelEvent, ChannelEventKind, DisconnectReason, DisconnectedChannel, ForwardedPermission,
-    PermissionSide, PermissionSource, ResumeMethod, ResumedChannel, ReturnedPermission, ReturnedScope,
+    ResumeMethod, ResumedChannel, ReturnedPermission, ReturnedScope,
 };
 use super::super::{ChannelIdentity, ChannelTransport, PeerRole};
 use super::*;
+use crate::host::PermissionSide;
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/schemas/channel-events.json");
