@@ -10,10 +10,10 @@ mod updates;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{FailedOperation, report};
+use futures_util::future::select_all;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
@@ -67,8 +67,6 @@ const MAX_SESSIONS: usize = 64;
 const MISSED: u32 = 3;
 /// The number of bytes that are written at once.
 const BATCH: usize = 64 * 1024;
-/// The pause between two looks at what a client that does not take a frame has missed.
-const LOOK: Duration = Duration::from_millis(200);
 
 type ClientSocket = WebSocketStream<TokioIo<Upgraded>>;
 
@@ -415,14 +413,12 @@ impl AcpChannel {
         }
     }
 
-    /// Waits until the client has missed events.
+    /// Waits until the client has missed events of a session.
     async fn lagged(&self) {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            if self.sessions.values().any(|attached| attached.lag.is_lagged()) {
-                return;
-            }
+        if self.sessions.is_empty() {
+            return std::future::pending().await;
         }
+        select_all(self.sessions.values().map(|attached| Box::pin(attached.lag.lagged()))).await;
     }
 
     fn put(&mut self, message: &Value) {

@@ -200,26 +200,13 @@ impl ChannelDaemon {
                 self.host.accepts()?;
                 match self.host.resume(session_id, None, Data::Nil).await {
                     // Another action opens it.
-                    Err(HostError::Exists(_)) => self.opened_elsewhere(session_id).await?,
+                    Err(HostError::Exists(_)) => self.host.opened(session_id).await?,
                     other => other?,
                 }
             }
         };
         self.core.fan_out.open(session_id);
         Ok(handle)
-    }
-
-    /// Waits for a session that another action opens.
-    async fn opened_elsewhere(&self, session_id: &str) -> Result<SessionHandle, HostError> {
-        const POLL: Duration = Duration::from_millis(5);
-        const MOST: usize = 2_000;
-        for _ in 0..MOST {
-            if let Ok(handle) = self.host.session(session_id) {
-                return Ok(handle);
-            }
-            tokio::time::sleep(POLL).await;
-        }
-        Err(HostError::Exists(session_id.into()))
     }
 
     /// Takes the end of a connection to a session.

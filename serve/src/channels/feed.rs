@@ -77,6 +77,8 @@ struct SessionFeed {
     window: Mutex<FeedWindow>,
     /// Notified when a connection begins to read.
     entered: Notify,
+    /// Notified when events were dropped because they no longer fit.
+    dropped: Notify,
     /// Whether it is among the changed feeds.
     is_changed: AtomicBool,
 }
@@ -110,16 +112,19 @@ pub(super) struct LiveText {
 }
 
 impl FeedWindow {
-    fn push(&mut self, frame: Arc<ChannelFrame>, limits: WindowLimits) {
+    /// Adds an event. Returns whether an older one was dropped.
+    fn push(&mut self, frame: Arc<ChannelFrame>, limits: WindowLimits) -> bool {
         if self.readers.is_empty() {
             self.base = frame.cursor.unwrap_or(self.base);
-            return;
+            return false;
         }
         self.bytes += frame.sse.len();
         self.frames.push_back(frame);
+        let first = self.first;
         while self.frames.len() > limits.events || self.bytes > limits.bytes && self.frames.len() > 1 {
             self.drop_first();
         }
+        self.first > first
     }
 
     fn drop_first(&mut self) {
@@ -138,6 +143,12 @@ impl SessionFeed {
     /// Locks the window. Every operation leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, FeedWindow> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_dropped(&self, has_dropped: bool) {
+        if has_dropped {
+            self.dropped.notify_waiters();
+        }
     }
 }
 
@@ -160,6 +171,7 @@ impl FanOut {
             Arc::new(SessionFeed {
                 window: Mutex::new(window),
                 entered: Notify::new(),
+                dropped: Notify::new(),
                 is_changed: AtomicBool::new(false),
             })
         };
@@ -184,8 +196,9 @@ impl FanOut {
                 return;
             }
             let Some(frame) = frame() else { return };
-            window.push(frame, self.limits);
+            let has_dropped = window.push(frame, self.limits);
             drop(window);
+            feed.tell_dropped(has_dropped);
             feed.clone()
         };
         self.wake(feed);
@@ -223,7 +236,9 @@ impl FanOut {
             if window.readers.is_empty() {
                 return;
             }
-            window.push(frame(), self.limits);
+            let has_dropped = window.push(frame(), self.limits);
+            drop(window);
+            feed.tell_dropped(has_dropped);
         }
         self.wake(feed);
     }
@@ -283,8 +298,9 @@ impl FanOut {
         state.followed = to;
         for (session_id, feed) in &state.feeds {
             let sse = frame::repaired(session_id, EventGap { from, to });
-            feed.lock()
-                .push(Arc::new(ChannelFrame { cursor: Some(to), sse, origin: FrameOrigin::Stream }), self.limits);
+            let frame = Arc::new(ChannelFrame { cursor: Some(to), sse, origin: FrameOrigin::Stream });
+            let has_dropped = feed.lock().push(frame, self.limits);
+            feed.tell_dropped(has_dropped);
             self.wake(feed.clone());
         }
     }
@@ -386,6 +402,18 @@ impl FeedLag {
     pub(super) fn is_lagged(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         next != READS_LOG && next < self.feed.lock().first
+    }
+
+    /// Waits until it has missed events.
+    pub(super) async fn lagged(&self) {
+        loop {
+            let mut dropped = std::pin::pin!(self.feed.dropped.notified());
+            dropped.as_mut().enable();
+            if self.is_lagged() {
+                return;
+            }
+            dropped.await;
+        }
     }
 }
 
@@ -510,7 +538,14 @@ mod tests {
         let (mut slow, mut fast) = (fan_out.enter(&id), fan_out.enter(&id));
         slow.start(0).unwrap();
         fast.start(0).unwrap();
+        let (slow_lag, fast_lag) = (slow.lag(), fast.lag());
+        let (mut slow_lagged, mut fast_lagged) = (Box::pin(slow_lag.lagged()), Box::pin(fast_lag.lagged()));
         for cursor in 1..=6 {
+            assert_eq!((&mut slow_lagged).now_or_never().is_some(), cursor > 4, "{cursor}");
+            if cursor > 4 {
+                slow_lagged = Box::pin(slow_lag.lagged());
+            }
+            assert!((&mut fast_lagged).now_or_never().is_none());
             follow(&fan_out, cursor);
             assert_eq!(read(&mut fast), cursor.to_string());
         }

@@ -8,7 +8,6 @@
 //! begun continues after the script has ended.
 
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
 use base::data::Data;
 use sha2::{Digest, Sha256};
@@ -20,7 +19,7 @@ use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
 use super::enrolment::is_name;
 use super::event_connection::{EventConnection, NextEvents};
-use super::feed::{ChannelFrame, FeedLag};
+use super::feed::ChannelFrame;
 use super::{
     Action, ActionError, ActionKind, AuthenticationError, ChannelScope, ChannelScopes, ChannelSecret, ChannelTransport,
     DisconnectReason, EnrolledChannel, PeerRole, frame,
@@ -40,9 +39,6 @@ const OWN_SCOPES: [ChannelScope; 3] = [ChannelScope::View, ChannelScope::Prompt,
 
 /// The number of events that wait for a script outside of the window of its session.
 const BUFFER: usize = 16;
-
-/// The pause between two looks at whether a script that does not read has missed events.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Returns whether an id is that of a script's own channel.
 pub(super) fn is_own(channel_id: &str) -> bool {
@@ -275,18 +271,11 @@ async fn send(
                 biased;
                 place = to.reserve() => place.ok()?,
                 reason = events.connection.closed() => return Some(events.end(reason)),
-                () = missed(&lag) => return Some(events.end(DisconnectReason::Slow)),
+                () = lag.lagged() => return Some(events.end(DisconnectReason::Slow)),
             };
             place.send(json_of(&frame));
             events.connection.cursor = frame.cursor.or(events.connection.cursor);
         }
-    }
-}
-
-/// Waits until a connection has missed events.
-async fn missed(lag: &FeedLag) {
-    while !lag.is_lagged() {
-        tokio::time::sleep(LOOK).await;
     }
 }
 

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{self, FailedOperation};
@@ -30,8 +30,6 @@ use crate::spawn::spawn;
 /// The time for which a prompt waits for a busy session: the log shows the end of a turn shortly before the session
 /// takes the next one.
 const TURNOVER: Duration = Duration::from_millis(250);
-/// The pause between two looks at a busy session.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// The answer to an action.
 #[derive(Debug)]
@@ -211,14 +209,8 @@ impl ChannelDaemon {
                 let session = action.session.as_deref().and_then(|id| self.host.session(id).ok());
                 self.host.accepts()?;
                 let Some(session) = session else { return Ok(()) };
-                let until = Instant::now() + TURNOVER;
-                while session.is_busy() {
-                    if Instant::now() >= until {
-                        return Err(HostError::Busy(session.id().clone()).into());
-                    }
-                    tokio::time::sleep(LOOK).await;
-                }
-                Ok(())
+                let free = tokio::time::timeout(TURNOVER, session.turn_over()).await;
+                free.map_err(|_| HostError::Busy(session.id().clone()).into())
             }
             ActionKind::Inject => {
                 let (method, params) = injection(action)?;

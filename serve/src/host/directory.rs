@@ -11,7 +11,7 @@ use base::keyed_limit::{KeyedLimit, KeyedPermit};
 use eventlog::SqliteLog;
 use runtime::session::Inbox;
 use stdlib::{Diagnostic, Servable};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 use super::idle::IdleSessions;
@@ -46,6 +46,8 @@ struct HostShared {
     /// The limit of the open sessions of each account.
     accounts: KeyedLimit<Arc<str>>,
     state: Mutex<HostState>,
+    /// Notified when the opening of a session has ended.
+    opened: Notify,
 }
 
 struct HostState {
@@ -89,7 +91,8 @@ impl Host {
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(HostState { workers, sessions: HashMap::new(), is_draining: false });
         let accounts = KeyedLimit::new(served.settings.most_of_account());
-        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, accounts, state })))
+        let opened = Notify::new();
+        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, accounts, state, opened })))
     }
 
     /// Locks the state. Code that holds this lock does not panic.
@@ -151,6 +154,7 @@ impl Host {
         let mut state = self.lock();
         let Some(entry) = state.sessions.get_mut(&id) else { return Err(HostError::Closed(id)) };
         entry.handle = Some(handle.clone());
+        self.0.opened.notify_waiters();
         self.0.served.metrics.sessions.add();
         unopened.keep();
         Ok(handle)
@@ -186,6 +190,23 @@ impl Host {
     pub fn session(&self, id: &str) -> Result<SessionHandle, HostError> {
         let found = self.lock().sessions.get(id).and_then(|entry| entry.handle.clone());
         found.ok_or_else(|| HostError::UnknownSession(id.into()))
+    }
+
+    /// Returns a session that is open, or that another request opens now, once it is open.
+    ///
+    /// # Errors
+    /// The session is not open, or its opening has failed.
+    pub(crate) async fn opened(&self, id: &str) -> Result<SessionHandle, HostError> {
+        loop {
+            let mut ended = pin!(self.0.opened.notified());
+            ended.as_mut().enable();
+            match self.lock().sessions.get(id).map(|entry| entry.handle.clone()) {
+                Some(Some(handle)) => return Ok(handle),
+                Some(None) => {}
+                None => return Err(HostError::UnknownSession(id.into())),
+            }
+            ended.await;
+        }
     }
 
     /// Returns whether the script permits its pipeline to run again after a process ended during a run.
@@ -356,6 +377,7 @@ impl Host {
         let mut state = self.lock();
         if state.sessions.get(mailbox.id()).is_some_and(|entry| Arc::ptr_eq(&entry.mailbox, mailbox)) {
             state.sessions.remove(mailbox.id());
+            self.0.opened.notify_waiters();
         }
     }
 }

@@ -92,6 +92,11 @@ impl SessionHandle {
         self.0.mailbox.is_busy()
     }
 
+    /// Waits until the session is not busy with a prompt, or is over.
+    pub(crate) async fn turn_over(&self) {
+        self.0.mailbox.turn_over().await;
+    }
+
     /// Counts a use of the session, so that it is not closed as idle now. Returns false if it is about to end.
     pub(crate) fn keep_awake(&self) -> bool {
         self.0.mailbox.keep_awake()

@@ -211,6 +211,11 @@ impl Mailbox {
         self.lock().state.is_busy()
     }
 
+    /// Waits until the session has no current prompt, or is over.
+    pub(super) async fn turn_over(&self) {
+        self.wait(|state| (!state.is_busy() || state.gone().is_some()).then_some(())).await;
+    }
+
     /// Counts a use. Returns false if the session is about to end.
     pub(super) fn keep_awake(&self) -> bool {
         let mut inside = self.lock();

@@ -1,6 +1,7 @@
 //! One client over standard input and output: a message per line.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use base::data::Data;
 use jsonrpc::{Answer, Id, IdRule, Message, Problem, Request, Rules, ScannedId, code};
 use mcp::Era;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::task::AbortHandle;
 
 use super::client::{ClientSession, McpClient, MessageSender, WAITING};
@@ -34,6 +35,8 @@ pub(super) struct StdioConnection {
     session: Mutex<Option<Arc<ClientSession>>>,
     /// The requests that are being answered, by their ids as JSON.
     running: Mutex<HashMap<String, AbortHandle>>,
+    /// Notified when one of them was answered.
+    ended: Notify,
 }
 
 /// Serves the client until it closes its end.
@@ -51,8 +54,9 @@ pub(super) async fn carry(server: Arc<McpServer>, streams: LineStreams, limits: 
             written.room().await;
         }
     });
-    let connection =
-        Arc::new(StdioConnection { server, output: messages, session: Mutex::default(), running: Mutex::default() });
+    let (session, running, ended_request) = Default::default();
+    let connection = StdioConnection { server, output: messages, session, running, ended: ended_request };
+    let connection = Arc::new(connection);
     loop {
         let line = tokio::select! {
             biased;
@@ -193,8 +197,13 @@ impl StdioConnection {
     async fn end(&self) {
         let is_idle = || self.running.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
         let idle = async {
-            while !is_idle() {
-                tokio::time::sleep(Duration::from_millis(10)).await;
+            loop {
+                let mut ended = pin!(self.ended.notified());
+                ended.as_mut().enable();
+                if is_idle() {
+                    return;
+                }
+                ended.await;
             }
         };
         let _ = tokio::time::timeout(LAST_ANSWERS, idle).await;
@@ -212,6 +221,7 @@ struct RunningRequest {
 impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.connection.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.connection.ended.notify_waiters();
     }
 }
 

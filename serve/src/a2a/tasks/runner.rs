@@ -35,9 +35,6 @@ pub(super) struct TaskRun {
 /// The timeout for a session that was told to stop, beyond its grace period.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The pause between two looks at a session in which another client's turn runs.
-const LOOK: Duration = Duration::from_millis(20);
-
 /// Runs a task until it is over.
 pub(super) async fn run(shared: Arc<ManagerState>, shared_task: Arc<SharedTask>, start: TaskRun) {
     let TaskRun { message, metadata, deadline, mut lease, created, resumed } = start;
@@ -146,7 +143,8 @@ async fn work(
                         lease.rests();
                         return TaskEnd::Halted;
                     }
-                    () = turn_over(&handle) => {}
+                    // The turn is another client's.
+                    () = handle.turn_over() => {}
                 }
                 shared.sessions.begin(lease.session_id(), shared_task);
             }
@@ -177,7 +175,7 @@ async fn opened(
         lease.make_way().await;
         if shared.contexts.shares_sessions() {
             let handle = lease.open(resumed).await?;
-            turn_over(&handle).await;
+            handle.turn_over().await;
             shared.sessions.begin(lease.session_id(), shared_task);
             return Ok(handle);
         }
@@ -188,13 +186,6 @@ async fn opened(
         biased;
         _ = shared_task.halted() => Err(TaskEnd::Halted),
         opened = opening => opened.map_err(TaskEnd::Gone),
-    }
-}
-
-/// Waits for the end of another client's turn.
-async fn turn_over(handle: &SessionHandle) {
-    while handle.is_busy() {
-        tokio::time::sleep(LOOK).await;
     }
 }
 

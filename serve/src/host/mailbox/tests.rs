@@ -282,7 +282,7 @@ fn whoever_waits_is_woken_by_what_it_waits_for() {
 
     assert!(wakes(mailbox.next(), ask).is_some());
     assert_eq!(&*wakes(mailbox.stopped(), cancel), "enough");
-    mailbox.ended();
+    wakes(mailbox.turn_over(), || drop(mailbox.ended()));
     ask();
     let mut next = pin!(mailbox.next());
     assert!(next.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready());
