@@ -58,7 +58,6 @@ mod sentinel;
 mod start;
 mod state;
 mod steps;
-mod stop;
 mod subscriptions;
 mod tool_call;
 mod tool_source;
@@ -80,7 +79,6 @@ pub use persist::{LoopStorage, ResumedLoop};
 pub use prompt::interruption_mark;
 pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
 pub use state::LoopState;
-pub use stop::{GRACE_MS, stopped, until_stopped};
 pub use tool_source::{LoadedTools, SourcedTools, ToolSource};
 
 /// The behaviour that a loop calls: model, tools, hooks, providers.

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`seam`] | passing of answers, faults, turns and scopes; `Tool`, `Model`, `Compactor` |
 //! | [`note`] | diagnostics that must not end the work |
-//! | [`cancel`] | cancellation |
+//! | [`cancel`], [`stop`] | cancellation, and waiting for work that may be stopped |
 //! | [`budget`] | limits of what requests use, and what was spent on what |
 //! | [`message`], [`model`], [`capabilities`] | vendor-neutral requests to a model |
 //! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
@@ -17,6 +17,7 @@
 //! | [`timeout`] | time limits of handlers |
 //! | [`schema`] | JSON Schema, with mismatches in words |
 //! | [`session`] | sessions and their directory |
+//! | [`model_step`] | one request to a model: its cost, its span, its answer |
 //! | [`compaction`] | shortening a session's transcript: subscribers and summarisers |
 //! | [`agent_loop`] | the loop, one function for each seam |
 //! | [`activity`] | activity of loops, as records from which traces are built |
@@ -33,6 +34,7 @@ pub mod event_log;
 pub mod hooks;
 pub mod message;
 pub mod model;
+pub mod model_step;
 pub mod note;
 pub mod receipt;
 pub mod reminder;
@@ -41,6 +43,7 @@ pub mod schema;
 pub mod seam;
 pub mod seen_texts;
 pub mod session;
+pub mod stop;
 pub mod timeout;
 pub mod transcript;
 pub mod watch;

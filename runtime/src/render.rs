@@ -25,7 +25,7 @@ mod tests;
 mod turn_marker;
 
 pub(crate) use anchor::with_anchored;
-pub use anchor::{AnchoredReminder, PromptReminders};
+pub use anchor::{AnchoredReminder, PromptReminders, render_pending};
 use frame::Frame;
 pub use frame::FramedBody;
 

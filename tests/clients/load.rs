@@ -148,6 +148,7 @@ struct Loaded {
     name: &'static str,
     process: u32,
     rounds: Arc<AtomicU64>,
+    client: thread::JoinHandle<()>,
 }
 
 impl Loaded {
@@ -159,13 +160,13 @@ impl Loaded {
     ) -> Loaded {
         let (rounds, is_over) = (Arc::<AtomicU64>::default(), is_over.clone());
         let counted = rounds.clone();
-        thread::spawn(move || {
+        let client = thread::spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
                 round();
                 counted.fetch_add(1, Ordering::Relaxed);
             }
         });
-        Loaded { name, process, rounds }
+        Loaded { name, process, rounds, client }
     }
 
     /// Returns its memory, in KiB.
@@ -308,6 +309,10 @@ fn six_servers_keep_their_memory() {
         if after * 100 > before * MOST {
             grown.push(format!("{}: {before} KiB, then {after} KiB", server.name));
         }
+    }
+    // The servers still run: a request that failed is a fault, also a late one.
+    for Loaded { name, client, .. } in loaded {
+        client.join().unwrap_or_else(|_| panic!("a request to {name} failed"));
     }
     assert!(grown.is_empty(), "{grown:?}");
 }

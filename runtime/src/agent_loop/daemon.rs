@@ -7,10 +7,11 @@ use base::call::Outcome;
 
 use crate::hooks::HookEvent;
 use crate::reminder::bridge::{Queue, Seam};
+use crate::stop::until_stopped;
 use crate::watch::{FileChange, FileWatcher};
 
 use super::persist::Checkpoint;
-use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason, until_stopped};
+use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
 
 mod consolidate;
 mod files;

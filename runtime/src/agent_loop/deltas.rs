@@ -11,8 +11,9 @@ use base::call::{Answer, LocalFuture, Outcome, call_error};
 
 use crate::hooks::{EventKind, HookEvent};
 use crate::model::{Delta, OwnedDelta};
+use crate::stop::{GRACE_MS, until_stopped};
 
-use super::{GRACE_MS, RunningLoop, until_stopped};
+use super::RunningLoop;
 
 /// Maximum number of pieces that wait for handlers; at this limit the model waits for them.
 const MOST: usize = 64;

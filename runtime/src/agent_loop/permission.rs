@@ -10,9 +10,10 @@ use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::reminder::bridge::Queue;
 use crate::seam::{ApprovalDemand, PermissionOutcome, PermissionRuling, Permissions, Preview, Scope, Turn};
+use crate::stop::{GRACE_MS, until_stopped};
 use crate::timeout::{is_timeout, with_timeout};
 
-use super::{GRACE_MS, LoopState, RunningLoop, until_stopped};
+use super::{LoopState, RunningLoop};
 
 /// Text the model reads for a call that was skipped because of a bridge injection.
 pub(super) const INTERRUPTED: &str = "interrupted: the host sent a message. Read it, then decide again.";

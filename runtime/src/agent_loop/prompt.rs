@@ -7,27 +7,24 @@ use base::call::{CallError, CallErrorKind, Outcome, call_error};
 use base::codes::CodeRef;
 use base::data::Data;
 
-use crate::budget::{Purpose, reserve, scope_of, settle};
+use crate::budget::Purpose;
 use crate::capabilities::Placement;
 use crate::hooks::HookEvent;
 use crate::message::{Message, Role};
 use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
+use crate::model_step::ModelStep;
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{
-    ConditionVerdict, SelectInput, SelectedReminder, Selection, before_prompt, needs_selection, select, void,
-};
+use crate::reminder::lifecycle::{ConditionVerdict, SelectInput, SelectedReminder, before_prompt, void};
 use crate::reminder::policy;
 use crate::reminder::providers::ReminderBudget;
-use crate::render::{
-    AnchoredReminder, PromptReminders, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render,
-};
-use crate::seam::Turn;
+use crate::render::{AnchoredReminder, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render_pending};
+use crate::stop::until_stopped;
 use crate::transcript::Transcript;
 
 use super::deltas::Deltas;
 use super::observe::LoopEvent;
 use super::sentinel::SentinelFilter;
-use super::{LoopState, RunningLoop, sentinel, until_stopped};
+use super::{LoopState, RunningLoop, sentinel};
 
 /// Returns the end of the message that holds an interrupted answer.
 #[must_use]
@@ -91,16 +88,9 @@ impl RunningLoop<'_> {
             native: reminders.native,
             is_native_barred: bars_native(transcript.messages()),
         };
-        let rendered = if options.keeps_places(capabilities) {
-            // A budget may delay a reminder, which then has no place in the requests before.
-            let keeps_places = reminders.budget == ReminderBudget::default();
-            render(PromptReminders::new(transcript, selected, keeps_places).inputs(), capabilities, options)
-        } else {
-            match selected {
-                Some(selected) => render(selected, capabilities, options),
-                None => render(transcript.pending().map(|p| p.reminder.as_ref()), capabilities, options),
-            }
-        };
+        // A budget may delay a reminder, which then has no place in the requests before.
+        let keeps_places = reminders.budget == ReminderBudget::default();
+        let rendered = render_pending(transcript, selected, keeps_places, capabilities, options);
         let mut rendered =
             self.parts.slots.limited(rendered, || self.parts.model.destination(&self.options.model.request));
         let is_tail = rendered.placement == Placement::Tail;
@@ -137,31 +127,20 @@ impl RunningLoop<'_> {
         let model = &self.options.model;
         let window = model.context_window.or(model.capabilities.context_window);
         let budget = self.options.reminders.budget.tokens(window);
-        if !self.session.with(|s| needs_selection(&s.transcript, budget)) {
-            return None;
-        }
         let input = SelectInput { budget, model: model.request.model.as_deref(), verdicts };
-        let records = |selection: &mut Selection| std::mem::take(&mut selection.records);
-        Some(self.session.apply(&self.scope, |t, _| select(t, &input), records).shown)
+        self.session.select_reminders(&self.scope, &input)
     }
 
     /// Sends the request and appends the answer to the transcript.
     pub(super) async fn ask_model(&self, state: &mut LoopState, request: &Request) -> Outcome<ModelReply> {
         self.scope.check().map_err(call_error)?;
         // A request that cannot be sent shows no reminder.
-        self.parts.model.ready(request)?;
-        let charge = reserve(&self.scope, self.parts.model.as_ref(), request, Purpose::Answer)?;
+        let step = ModelStep::begin(&self.scope, self.parts.model.as_ref(), request, Purpose::Answer)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
         let costs = self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
         let iteration = state.iteration;
-        let activity = self.scope.enter();
-        let own = (activity.is_some() || charge.is_some())
-            .then(|| Box::new(scope_of(&self.scope, charge.as_ref(), activity)));
-        let turn = Turn { scope: own.as_deref().unwrap_or(&self.scope), ..self.turn() };
-        if let Some(activity) = &turn.scope.activity {
-            activity.model_began(turn, request);
-        }
+        let turn = step.send(self.turn(), request);
         self.let_see(iteration, LoopEvent::Asked);
         let deltas = Deltas::new(self.tells_deltas(), request.stream);
         let held = SentinelFilter::new(&self.options.sentinel.word);
@@ -183,15 +162,13 @@ impl RunningLoop<'_> {
             until_stopped(&self.scope, grace_ms, call.get()).await.map_err(call_error).and_then(|outcome| outcome)
         };
         held.break_off(see);
-        settle(charge.as_ref(), &answered);
+        step.settle(&answered);
         let reply = match answered {
             Ok(reply) => self.with_call_ids(reply),
             Err(thrown) => {
                 let error_kind = failure_kind(thrown.as_ref());
                 tracing::warn!(error = error_kind, "model call failed");
-                if let Some(activity) = &turn.scope.activity {
-                    activity.model_ended(turn, Err(error_kind));
-                }
+                step.end(turn, Err(error_kind));
                 self.let_see(iteration, LoopEvent::Unanswered { error_kind });
                 if matches!(thrown.kind(), CallErrorKind::Cancelled | CallErrorKind::Deadline)
                     && let Some(text) = deltas.text()
@@ -213,9 +190,7 @@ impl RunningLoop<'_> {
         state.answer_end = Some(reply.end());
         let context_window = self.options.model.capabilities.context_window;
         let text = sentinel::without(&self.options.sentinel.word, &reply.text);
-        if let Some(activity) = &turn.scope.activity {
-            activity.model_ended(turn, Ok(&reply));
-        }
+        step.end(turn, Ok(&reply));
         self.let_see(iteration, LoopEvent::Answered { reply: &reply, text: &text, context_window });
         let offer = self.offer();
         for call in &reply.tool_calls {

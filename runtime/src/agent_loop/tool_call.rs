@@ -14,11 +14,12 @@ use crate::hooks::fire::{ask, fire_for};
 use crate::hooks::{HookEvent, PostToolUse, PreToolUse, ToolCallAction, ToolHook, ToolResultAction};
 use crate::message::ToolCall;
 use crate::seam::{Output, Preview, Scope, Tool, Turn};
+use crate::stop::{GRACE_MS, until_stopped};
 
 use super::observe::LoopEvent;
 use super::permission::PermissionGate;
 use super::tools::not_run;
-use super::{GRACE_MS, LoopState, RunningLoop, until_stopped};
+use super::{LoopState, RunningLoop};
 
 /// Default limit of a tool's output that the model sees, in characters: some 50,000 tokens.
 const MOST_OUTPUT_CHARS: usize = 200_000;

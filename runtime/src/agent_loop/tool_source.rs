@@ -10,10 +10,10 @@ use crate::message::ToolSpec;
 use crate::note::Note;
 use crate::seam::{Scope, Tool};
 use crate::session::Session;
+use crate::stop::stopped;
 
 use super::RunningLoop;
 use super::park::{AwaitResumption, Parking};
-use super::stop::stopped;
 use super::toolbox::Toolbox;
 
 /// Tools from elsewhere, such as those of MCP servers.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use base::call::{Answer, Outcome, call_error};
 
-use crate::agent_loop::until_stopped;
-use crate::budget::{Purpose, reserve, scope_of, settle};
+use crate::budget::Purpose;
 use crate::message::{Message, Role, ToolCall};
-use crate::model::{ModelError, ModelErrorKind, Request, System, Usage, failure_kind};
+use crate::model::{ModelError, ModelErrorKind, Request, System, Usage};
+use crate::model_step::ask_beside;
 use crate::reminder::Reminder;
 use crate::seam::{Compactor, Model, Summary, Turn};
 
@@ -53,20 +53,7 @@ impl<'a> ByModel<'a> {
             messages: [Arc::new(Message::user(said))].into_iter().collect(),
             ..self.route.clone()
         };
-        self.model.ready(&request)?;
-        let charge = reserve(turn.scope, self.model, &request, Purpose::Compaction)?;
-        let scope = scope_of(turn.scope, charge.as_ref(), turn.scope.enter());
-        let own = Turn { scope: &scope, ..turn };
-        if let Some(activity) = &scope.activity {
-            activity.model_began(own, &request);
-        }
-        let answer = self.model.call(own, &request, &|_| ());
-        let answered = until_stopped(&scope, 0, answer.get()).await.map_err(call_error).and_then(|outcome| outcome);
-        settle(charge.as_ref(), &answered);
-        if let Some(activity) = &scope.activity {
-            activity.model_ended(own, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
-        }
-        let reply = answered?;
+        let reply = ask_beside(turn, self.model, &request, Purpose::Compaction).await?;
         let mut usage = self.usage.get();
         usage.add(reply.usage);
         self.usage.set(usage);

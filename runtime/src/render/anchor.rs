@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use crate::capabilities::Capabilities;
 use crate::message::{Message, Messages, Role};
 use crate::model::{after_last, native_message};
 use crate::reminder::lifecycle::SelectedReminder;
 use crate::reminder::{Reminder, ReminderRules};
 use crate::transcript::Transcript;
 
-use super::{RenderInput, RenderedRole, UserBlock};
+use super::{RenderInput, RenderOptions, Rendered, RenderedRole, UserBlock, render};
 
 /// A reminder that keeps its place within the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +66,25 @@ impl<'a> PromptReminders<'a> {
             }
         }
         inputs
+    }
+}
+
+/// Sorts the reminders of a prompt into the slots of a route: the selected ones, or all pending ones. On routes that keep
+/// places they keep theirs if `keeps_places`.
+#[must_use]
+pub fn render_pending(
+    transcript: &Transcript,
+    selected: Option<&[SelectedReminder]>,
+    keeps_places: bool,
+    capabilities: &Capabilities,
+    options: RenderOptions,
+) -> Rendered {
+    if options.keeps_places(capabilities) {
+        return render(PromptReminders::new(transcript, selected, keeps_places).inputs(), capabilities, options);
+    }
+    match selected {
+        Some(selected) => render(selected, capabilities, options),
+        None => render(transcript.pending().map(|pending| pending.reminder.as_ref()), capabilities, options),
     }
 }
 

@@ -7,7 +7,10 @@ use eventlog::{PayloadSource, RecordBatch};
 
 use crate::model::{AnswerEnd, ModelError, ModelReply, Request, RequestSize};
 use crate::reminder::cost::ReminderCosts;
-use crate::reminder::lifecycle::{LifecycleKind, LifecycleRecord, RecordOwner, SlotRejection, UnusualAnswer, fire};
+use crate::reminder::lifecycle::{
+    LifecycleKind, LifecycleRecord, RecordOwner, SelectInput, SelectedReminder, Selection, SlotRejection,
+    UnusualAnswer, fire, needs_selection, select,
+};
 use crate::render::Rendered;
 use crate::render::fallback::SlotLimit;
 use crate::seam::{Destination, Model, Scope};
@@ -15,6 +18,15 @@ use crate::seam::{Destination, Model, Scope};
 use super::Session;
 
 impl Session {
+    /// Selects the reminders of the next prompt; `None` if it shows all of them with their bodies.
+    pub fn select_reminders(&self, scope: &Scope, input: &SelectInput<'_>) -> Option<Vec<SelectedReminder>> {
+        if !self.with(|state| needs_selection(&state.transcript, input.budget)) {
+            return None;
+        }
+        let records = |selection: &mut Selection| std::mem::take(&mut selection.records);
+        Some(self.apply(scope, |t, _| select(t, input), records).shown)
+    }
+
     /// Records a request that is about to be sent to a model. A loop's request charges the reminders it carries, a bare
     /// call's does not.
     ///

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use base::call::{Outcome, call_error};
 use base::data::Data;
 
-use crate::agent_loop::{GRACE_MS, until_stopped};
 use crate::hooks::EventKind;
 use crate::message::{Message, Messages, Role};
 use crate::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
 use crate::seam::Scope;
 use crate::session::Session;
+use crate::stop::{GRACE_MS, until_stopped};
 
 use super::snapshot::SnapshotError;
 use super::{Suspension, Worker, WorkerError, WorkerStatus};

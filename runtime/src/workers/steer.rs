@@ -7,11 +7,11 @@ use std::sync::Arc;
 use base::call::{Outcome, call_error};
 use base::data::Data;
 
-use crate::agent_loop::{GRACE_MS, until_stopped};
 use crate::hooks::EventKind;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, MessagePayload, QueueError};
 use crate::seam::Scope;
+use crate::stop::{GRACE_MS, until_stopped};
 
 use super::{Worker, WorkerError, WorkerStatus};
 

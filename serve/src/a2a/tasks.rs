@@ -368,7 +368,7 @@ impl TaskManager {
                 let _ = shared_task.over().await;
             }
         };
-        let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
+        let grace = Duration::from_millis(runtime::stop::GRACE_MS);
         let _ = tokio::time::timeout(grace + STOP_TIMEOUT, over).await;
         self.0.host.stop().await;
     }

@@ -315,7 +315,7 @@ impl Host {
                 worker.ended().await;
             }
         };
-        let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS);
+        let grace = Duration::from_millis(runtime::stop::GRACE_MS);
         // Threads that block for longer are abandoned.
         let _ = tokio::time::timeout(grace + PATIENCE, all).await;
     }

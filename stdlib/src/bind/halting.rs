@@ -1,8 +1,8 @@
 //! Waiting for a call of a script's function that must end when its scope is stopped.
 
 use lang::vm::{Halt, Local, Outcome};
-use runtime::agent_loop::{GRACE_MS, stopped};
 use runtime::seam::{Scope, Stopped};
+use runtime::stop::{GRACE_MS, stopped};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 

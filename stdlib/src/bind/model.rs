@@ -30,7 +30,7 @@ impl Model for ScriptModel {
     }
 
     fn grace_ms(&self) -> u64 {
-        runtime::agent_loop::GRACE_MS
+        runtime::stop::GRACE_MS
     }
 
     fn call<'a>(

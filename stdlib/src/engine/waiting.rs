@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 /// The time that a stopped run has to clean up.
-pub(super) const GRACE: Duration = Duration::from_millis(runtime::agent_loop::GRACE_MS);
+pub(super) const GRACE: Duration = Duration::from_millis(runtime::stop::GRACE_MS);
 
 impl Engine {
     pub(super) fn block_on<T>(&self, future: impl Future<Output = T>) -> Option<T> {

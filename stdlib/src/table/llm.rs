@@ -16,16 +16,15 @@ use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::agent_loop::close_open_calls;
-use runtime::budget::{Budget, BudgetOwner, Ledger, Purpose, reserve, scope_of, settle};
+use runtime::budget::{Budget, BudgetOwner, Ledger, Purpose};
 use runtime::message::{Message, Messages, ToolCall};
 use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, Usage, failure_kind};
-use runtime::reminder::lifecycle::{
-    SelectInput, SelectedReminder, Selection, drop_unrenderable, needs_selection, select,
-};
+use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, Usage};
+use runtime::model_step::ModelStep;
+use runtime::reminder::lifecycle::{SelectInput, drop_unrenderable};
 use runtime::reminder::policy;
 use runtime::reminder::providers::ReminderOptions;
-use runtime::render::{PromptReminders, RenderOptions, bars_native, demotion, render};
+use runtime::render::{RenderOptions, bars_native, demotion, render_pending};
 use runtime::schema::correction;
 use runtime::seam::{Model, Scope, Turn};
 use runtime::session::Session;
@@ -188,17 +187,6 @@ fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     })
 }
 
-/// Selects the reminders of a bare call by their rules, as the next prompt of a loop would; `None` if there are none
-/// with rules. Nothing is counted, and conditions are not evaluated.
-fn select_by_rules(session: &Session, scope: &Scope, model: Option<&str>) -> Option<Vec<SelectedReminder>> {
-    if !session.with(|s| needs_selection(&s.transcript, None)) {
-        return None;
-    }
-    let input = SelectInput { model, ..SelectInput::default() };
-    let records = |selection: &mut Selection| std::mem::take(&mut selection.records);
-    Some(session.apply(scope, |t, _| select(t, &input), records).shown)
-}
-
 impl Asking {
     /// Asks until an answer fits the type, and sends each that does not fit back with the reason. Returns the last answer, with
     /// the tokens of all.
@@ -228,18 +216,19 @@ impl Asking {
         let route = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref());
         let capabilities = route.map_err(|e| to_raise(&call_error(e)))?.capabilities;
         session.apply(&scope, |t, _| drop_unrenderable(t), std::mem::take);
-        let selected = select_by_rules(&session, &scope, request.model.as_deref());
+        // Nothing is counted, and conditions are not evaluated.
+        let input = SelectInput { model: request.model.as_deref(), ..SelectInput::default() };
+        let selected = session.select_reminders(&scope, &input);
         let transcript = session.transcript();
         let options = RenderOptions {
             placement: reminders.placement.or(capabilities.placement).or(world.reminder_placement.get()),
             native: reminders.native,
             is_native_barred: bars_native(&request.messages),
         };
-        let keeps_places = is_whole && options.keeps_places(&capabilities);
-        let shown = PromptReminders::new(&transcript, selected.as_deref(), keeps_places).inputs();
         let routes: Rc<dyn Model> = world.services.routes.clone();
         let slots = &world.agents.slots;
-        let rendered = slots.limited(render(shown, &capabilities, options), || routes.destination(&request));
+        let rendered = render_pending(&transcript, selected.as_deref(), is_whole, &capabilities, options);
+        let rendered = slots.limited(rendered, || routes.destination(&request));
         policy::check_slots(&transcript, &rendered, &routes.destination(&request))
             .map_err(|unshown| to_raise(&call_error(unshown)))?;
         if let Some((id, is_dropped)) = rendered.first_demoted()
@@ -252,22 +241,14 @@ impl Asking {
             ));
         }
         request.reminders = Arc::new(rendered);
-        let around = scope;
-        let activity = around.enter();
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
         let answered = loop {
-            let charge = reserve(&around, model.as_ref(), &request, Purpose::Answer).map_err(|e| to_raise(&e))?;
-            let scope = scope_of(&around, charge.as_ref(), activity.clone());
-            let turn = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+            let step = ModelStep::begin(&scope, model.as_ref(), &request, Purpose::Answer).map_err(|e| to_raise(&e))?;
             session.sent(&scope, &request, false, model.as_ref());
-            if let Some(activity) = &scope.activity {
-                activity.model_began(turn, &request);
-            }
+            let around = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
+            let turn = step.send(around, &request);
             let answered = model.call(turn, &request, live).get().await;
-            settle(charge.as_ref(), &answered);
-            if let Some(activity) = &scope.activity {
-                activity.model_ended(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
-            }
+            step.settle_and_end(turn, &answered);
             match &answered {
                 Err(thrown) => match slots.after_failure(turn, model.as_ref(), &request, thrown.as_ref()) {
                     Some(next) => request = next,
@@ -277,8 +258,8 @@ impl Asking {
             }
         };
         let reply = answered.map_err(|e| to_raise(&e))?;
-        session.answered(&around, &reply);
-        for note in &around.notes.all() {
+        session.answered(&scope, &reply);
+        for note in &scope.notes.all() {
             world.console.show(note);
         }
         let transcript = keeps.then(|| {

@@ -231,7 +231,7 @@ async fn until_halted(
         halt = shared_task.halted() => halt,
     };
     handle.cancel(halt.reason());
-    let grace = Duration::from_millis(runtime::agent_loop::GRACE_MS) + STOP_TIMEOUT;
+    let grace = Duration::from_millis(runtime::stop::GRACE_MS) + STOP_TIMEOUT;
     match tokio::time::timeout(grace, end).await {
         Ok(ended) => ended.map_err(UnfinishedPrompt::Host),
         Err(_) => Err(UnfinishedPrompt::Stuck),
