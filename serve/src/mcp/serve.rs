@@ -28,9 +28,6 @@ use crate::spawn::on_this_thread;
 /// The names that configure the address and the token.
 pub const NAMES: ListenerNames = ListenerNames { option: "--http", token: "HARN_MCP_TOKEN", port: 41_242 };
 
-/// Interval at which a stopping server looks whether its calls are over.
-const IDLE_POLL: Duration = Duration::from_millis(10);
-
 /// The settings of a server, on both transports.
 #[derive(Debug, Clone)]
 pub struct McpSettings {
@@ -125,9 +122,7 @@ async fn drained(server: &McpServer, stop: StopSignal<'_>, grace: Duration) -> i
     let waits = || PendingWork { tasks: calls(), ..host.waits() };
     let idle = async {
         // A call is counted before it has a session.
-        while calls() > 0 {
-            tokio::time::sleep(IDLE_POLL).await;
-        }
+        server.calls.limit.all_free().await;
         host.idle().await;
     };
     drain(grace, &waits, pin!(idle)).await;
