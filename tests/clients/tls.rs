@@ -6,12 +6,19 @@
 use crate::harn::{environment, root, scratch};
 use crate::packages::require;
 use crate::wait::{LIMIT, find};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::tungstenite::{self, Message};
 
 const AGENT: &str = "pipeline default(task) { return task }\n";
 /// A script with a public function, as MCP needs it.
@@ -67,6 +74,7 @@ impl Tested {
 /// A running server. It ends with the test.
 struct TlsServer {
     child: Child,
+    folder: PathBuf,
     /// The last URL that it says: that of its HTTP port.
     url: String,
     said: Arc<Mutex<String>>,
@@ -85,7 +93,7 @@ impl TlsServer {
                 to.lock().unwrap().push_str(&format!("{line}\n"));
             }
         });
-        let mut server = TlsServer { child, url: String::new(), said };
+        let mut server = TlsServer { child, folder, url: String::new(), said };
         server.url = find("the address of the server", || {
             let said = server.said();
             let line = said.lines().find(|line| line.contains("https://")).map(str::to_owned);
@@ -97,6 +105,19 @@ impl TlsServer {
             url.ok_or(said)
         });
         server
+    }
+
+    /// Connects a client that trusts the authority.
+    fn connect(&self) -> StreamOwned<ClientConnection, TcpStream> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(file("ca.pem")).unwrap()).unwrap();
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let config = config.with_safe_default_protocol_versions().unwrap().with_root_certificates(roots);
+        let connection =
+            ClientConnection::new(Arc::new(config.with_no_client_auth()), "127.0.0.1".try_into().unwrap()).unwrap();
+        let stream = TcpStream::connect(self.url.trim_start_matches("https://")).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        StreamOwned::new(connection, stream)
     }
 
     fn said(&self) -> String {
@@ -199,6 +220,40 @@ fn channels_need_no_insecure_address_with_a_certificate() {
     let tested = Tested { options: &["--listen", "0.0.0.0:0", "--event-log", "sqlite:log.db"], ..ALL[2] };
     let server = TlsServer::start("public", &tested, &[], "info");
     assert!(server.url.starts_with("https://0.0.0.0:"), "{}", server.said());
+}
+
+#[test]
+fn a_websocket_crosses_tls() {
+    let server = TlsServer::start("websocket", &ALL[2], &[], "info");
+    let mut add = Command::new(env!("CARGO_BIN_EXE_harn"));
+    add.env_clear().envs(environment()).current_dir(&server.folder);
+    add.args(["channel", "add", "phone", "--can", "view,prompt", "--event-log", "sqlite:log.db"]);
+    let secret = text(&add.output().unwrap());
+    let address = server.url.trim_start_matches("https://");
+    let mut request = format!("wss://{address}/acp").into_client_request().unwrap();
+    request.headers_mut().insert("authorization", format!("Bearer {}", secret.trim()).parse().unwrap());
+    let mut socket = tungstenite::client(request, server.connect()).unwrap().0;
+    let long = "x".repeat(100_000);
+    let mut session = String::new();
+    for (id, method) in [(1, "initialize"), (2, "session/new"), (3, "session/prompt")] {
+        let params = match id {
+            1 => json!({"protocolVersion": 1, "clientCapabilities": {}}),
+            2 => json!({"cwd": "/", "mcpServers": []}),
+            _ => json!({"sessionId": session, "prompt": [{"type": "text", "text": long}]}),
+        };
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        socket.send(message.to_string().into()).unwrap();
+        let answer = loop {
+            let Message::Text(text) = socket.read().unwrap() else { continue };
+            let message: Value = serde_json::from_str(&text).unwrap();
+            if message["id"] == id {
+                break message;
+            }
+        };
+        let said = server.said();
+        assert!(answer.get("result").is_some(), "{answer} {said}");
+        session = answer["result"]["sessionId"].as_str().unwrap_or(&session).to_owned();
+    }
 }
 
 #[test]
