@@ -20,7 +20,11 @@ use crate::metrics::{Exposition, Histogram};
 const OTHER: &str = "other";
 
 /// The statuses with a series of their own. There are few, so that the number of series does not depend on clients.
-const STATUSES: [u16; 18] = [101, 200, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 426, 429, 503];
+const STATUSES: [u16; 19] =
+    [101, 200, 202, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 426, 429, DISCONNECTED, 503];
+
+/// The status of a request whose connection ended before the response. HTTP does not define one.
+const DISCONNECTED: u16 = 499;
 
 /// The upper bounds of the buckets in milliseconds, those of OpenTelemetry for `http.server.request.duration`.
 static BOUNDS_MS: [u64; 14] = [5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000];
@@ -69,6 +73,7 @@ pub(super) struct ObservedRequest<'a> {
     begin: Instant,
     method: &'static str,
     client: Option<IpAddr>,
+    is_answered: bool,
 }
 
 impl RequestLog {
@@ -81,7 +86,8 @@ impl RequestLog {
     pub(super) fn begin(&self, route: usize, head: &Parts) -> ObservedRequest<'_> {
         let client = head.extensions.get::<HttpConnection>().and_then(HttpConnection::client);
         let route = self.routes.get(route).unwrap_or(&self.other);
-        ObservedRequest { log: self, route, begin: Instant::now(), method: known(&head.method), client }
+        let method = known(&head.method);
+        ObservedRequest { log: self, route, begin: Instant::now(), method, client, is_answered: false }
     }
 
     /// Writes the durations.
@@ -106,34 +112,42 @@ impl ObservedRequest<'_> {
     }
 
     /// Counts the response, and logs it once its body is sent.
-    pub(super) fn end(self, response: Response<Body>) -> Response<Body> {
-        let status = response.status();
-        let took = self.begin.elapsed();
-        let slot = STATUSES.iter().position(|known| *known == status.as_u16()).unwrap_or(STATUSES.len());
-        self.route.durations[slot].get_or_init(|| Box::new(Histogram::new(&BOUNDS_MS))).observe(took);
-        if !tracing::enabled!(target: "serve::http::access", tracing::Level::DEBUG) {
-            return response;
-        }
-        let mut repeated = 0;
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            let mut limited = self.log.limited.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(before) = limited.count(Instant::now()) else { return response };
-            repeated = before;
-        }
-        let line = AccessLine {
-            method: self.method,
-            route: self.route.label,
-            status: status.as_u16(),
-            begin: self.begin,
-            client: class(self.client),
-            repeated,
-        };
+    pub(super) fn end(mut self, response: Response<Body>) -> Response<Body> {
+        self.is_answered = true;
+        let Some(line) = self.count(response.status().as_u16()) else { return response };
         match response.size_hint().exact() {
             Some(bytes) => {
                 line.write(bytes);
                 response
             }
             None => response.map(|body| Body::new(LoggedBody { body, bytes: 0, line })),
+        }
+    }
+
+    /// Counts the request. Returns its line, if it gets one.
+    fn count(&self, status: u16) -> Option<AccessLine> {
+        let slot = STATUSES.iter().position(|known| *known == status).unwrap_or(STATUSES.len());
+        let durations = self.route.durations[slot].get_or_init(|| Box::new(Histogram::new(&BOUNDS_MS)));
+        durations.observe(self.begin.elapsed());
+        if !tracing::enabled!(target: "serve::http::access", tracing::Level::DEBUG) {
+            return None;
+        }
+        let mut repeated = 0;
+        if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
+            let mut limited = self.log.limited.lock().unwrap_or_else(PoisonError::into_inner);
+            repeated = limited.count(Instant::now())?;
+        }
+        let (method, route, client) = (self.method, self.route.label, class(self.client));
+        Some(AccessLine { method, route, status, begin: self.begin, client, repeated })
+    }
+}
+
+impl Drop for ObservedRequest<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered
+            && let Some(line) = self.count(DISCONNECTED)
+        {
+            line.write(0);
         }
     }
 }
@@ -242,12 +256,16 @@ mod tests {
         for (route, status) in [(0, 200), (0, 200), (0, 401), (1, 418), (2, 404)] {
             answered(&log, route, status);
         }
+        // Its client disconnects.
+        let (head, ()) = axum::http::Request::new(()).into_parts();
+        drop(log.begin(0, &head));
         let text = text(&log);
         for line in [
             "# TYPE harn_http_request_duration_seconds histogram",
             "harn_http_request_duration_seconds_bucket{route=\"/\",status=\"200\",le=\"+Inf\"} 2",
             "harn_http_request_duration_seconds_count{route=\"/\",status=\"200\"} 2",
             "harn_http_request_duration_seconds_count{route=\"/\",status=\"401\"} 1",
+            "harn_http_request_duration_seconds_count{route=\"/\",status=\"499\"} 1",
             "harn_http_request_duration_seconds_count{route=\"/tasks/*\",status=\"other\"} 1",
             "harn_http_request_duration_seconds_count{route=\"other\",status=\"404\"} 1",
         ] {
