@@ -14,10 +14,11 @@ use crate::report::{Format, show};
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serve::host::{HostSettings, Mode, Served};
+use serve::http::ServerTls;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stdlib::output::Terminal;
-use stdlib::{Agent, Diagnostic, PackSpec, RunOptions, read_source};
+use stdlib::{Agent, CodeRef, Diagnostic, PackSpec, RunOptions, read_source};
 use tracing::level_filters::LevelFilter;
 
 /// The protocol to serve, with its options.
@@ -65,6 +66,26 @@ struct ServedScript {
     log_format: LogFormat,
     #[command(flatten)]
     otel: Otel,
+}
+
+/// The certificate of a server.
+#[derive(clap::Args)]
+struct TlsArgs {
+    /// Certificate chain in PEM, for connections with TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+}
+
+impl TlsArgs {
+    /// Reads the certificate and its key. The diagnostic of invalid ones has this code.
+    fn read(&self, code: impl Into<CodeRef>) -> Result<Option<ServerTls>, Vec<Diagnostic>> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        let read = ServerTls::read(certificate, key);
+        read.map(Some).map_err(|error| vec![Diagnostic::new(code, error.to_string())])
+    }
 }
 
 impl ServedScript {

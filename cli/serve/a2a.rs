@@ -1,7 +1,7 @@
 //! `harn serve a2a FILE`: a script as an agent for other agents.
 
 use super::signals::signalled;
-use super::{ServedScript, raise_limit_of_files};
+use super::{ServedScript, TlsArgs, raise_limit_of_files};
 use crate::otel::Exporting;
 use serve::a2a::{self, A2aCode, A2aLimits};
 use serve::http::Token;
@@ -23,6 +23,8 @@ pub(crate) struct ServeA2aArgs {
     /// so prefer the variable [env: HARN_A2A_TOKEN]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// Public URL of the agent, as shown in its card [default: `url` under `[agent]` in harn.toml, else the listen address]
     #[arg(long, value_name = "URL", value_parser = url)]
     url: Option<String>,
@@ -52,6 +54,7 @@ pub(crate) struct ServeA2aArgs {
 pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let listen = a2a::NAMES.resolve(&args.listen).map_err(|error| vec![a2a::cannot_listen(&error)])?;
     let token = token(args.token, a2a::NAMES.token, A2aCode::Token)?;
+    let tls = args.tls.read(A2aCode::Tls)?;
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let (served, mut agent) = args.script.served("a2a", exporting)?;
@@ -69,7 +72,7 @@ pub(super) fn serve(args: ServeA2aArgs, exporting: Option<&Exporting>) -> Result
     let rfc_card = args.card == "rfc";
     let strict_card = args.card == "1.0";
     let (mode, origins) = (Some(mode), args.origins);
-    let settings = a2a::A2aSettings { listen, token, bounds, mode, agent, origins, rfc_card, strict_card, drain };
+    let settings = a2a::A2aSettings { listen, token, tls, bounds, mode, agent, origins, rfc_card, strict_card, drain };
     raise_limit_of_files();
     let told = |at: &a2a::ListenAddresses| tracing::info!("listening on {}; the agent card is at {}", at.url, at.card);
     a2a::serve(served, settings, &told, &signalled)

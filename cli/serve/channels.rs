@@ -1,10 +1,10 @@
 //! `harn serve channels FILE`: a script whose sessions several clients share.
 
 use super::signals::signalled;
-use super::{ServedScript, raise_limit_of_files};
+use super::{ServedScript, TlsArgs, raise_limit_of_files};
 use crate::otel::Exporting;
 use serve::a2a::A2aLimits;
-use serve::channels::{self, ChannelLimits, ChannelSettings, PeerAgentSettings};
+use serve::channels::{self, ChannelCode, ChannelLimits, ChannelSettings, PeerAgentSettings};
 use std::time::Duration;
 use stdlib::limits::{parse_size, parse_time};
 use stdlib::{Diagnostic, Project};
@@ -22,6 +22,8 @@ pub(crate) struct ServeChannelsArgs {
     /// Listen on an address that other machines can reach, although nothing is encrypted
     #[arg(long)]
     insecure: bool,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     origins: Vec<String>,
@@ -49,6 +51,7 @@ pub(crate) struct ServeChannelsArgs {
 /// Serves until a signal asks for the end.
 pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> Result<i32, Vec<Diagnostic>> {
     let listen = channels::NAMES.resolve(&args.listen).map_err(|error| vec![channels::cannot_listen(&error)])?;
+    let tls = args.tls.read(ChannelCode::Tls)?;
     let mode = args.script.mode.as_str().into();
     let drain = Duration::from_secs(args.script.drain);
     let project = Project::of(&args.script.file)?.channels;
@@ -69,6 +72,7 @@ pub(super) fn serve(args: ServeChannelsArgs, exporting: Option<&Exporting>) -> R
     let settings = ChannelSettings {
         listen,
         insecure: args.insecure,
+        tls,
         origins: args.origins,
         mode: Some(mode),
         drain,

@@ -1,12 +1,11 @@
 //! `harn serve hub`: a broker for tasks between agents.
 
-use super::raise_limit_of_files;
 use super::signals::signalled;
+use super::{TlsArgs, raise_limit_of_files};
 use crate::log::LogFormat;
 use crate::otel::{self, Exporting, Otel};
 use crate::report::Format;
 use hub::broker::BrokerOptions;
-use hub::grpc::TlsFiles;
 use serve::hub::{
     self as server, AgentTokens, HealthSettings, HubAddresses, HubCode, HubLimits, HubSettings, StoreLocation,
 };
@@ -31,12 +30,8 @@ pub(crate) struct ServeHubArgs {
     /// machines can reach the hub
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Certificate chain of the gRPC port, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    tls_cert: Option<PathBuf>,
-    /// Private key of the certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// Time after which a claimed task returns to its queue unless its worker renews the lease [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = parse_time)]
     lease: Option<Duration>,
@@ -104,10 +99,7 @@ pub(super) fn serve(args: ServeHubArgs) -> Result<i32, Vec<Diagnostic>> {
     let listen = address(&server::NAMES, &args.listen)?;
     let http = address(&server::HTTP_NAMES, &args.http)?;
     let tokens = args.token_file.as_deref().map(tokens).transpose()?;
-    let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(TlsFiles { certificate: pem(certificate)?, key: pem(key)? }),
-        _ => None,
-    };
+    let tls = args.tls.read(HubCode::Tls)?;
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let usual = BrokerOptions::default();
     let lease_ms = args.lease.map_or(usual.lease_ms, milliseconds);
@@ -183,11 +175,6 @@ fn is_readable_by_others(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_readable_by_others(_path: &Path) -> bool {
     false
-}
-
-fn pem(path: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
-    fs::read(path)
-        .map_err(|error| vec![Diagnostic::new(HubCode::Tls, format!("cannot read `{}`: {error}", path.display()))])
 }
 
 fn store(written: &str) -> Result<StoreLocation, String> {

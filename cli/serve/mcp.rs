@@ -3,7 +3,7 @@
 use super::a2a::token;
 use super::acp::wait_for_end_of_input;
 use super::signals::signalled;
-use super::{ServedScript, raise_limit_of_files};
+use super::{ServedScript, TlsArgs, raise_limit_of_files};
 use crate::otel::Exporting;
 use serve::acp::LineStreams;
 use serve::mcp::{self, McpLimits, McpListen, McpServerCode, McpSettings};
@@ -24,6 +24,8 @@ pub(crate) struct ServeMcpArgs {
     /// process list, so prefer the variable [env: HARN_MCP_TOKEN]
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
+    #[command(flatten)]
+    tls: TlsArgs,
     /// Origin whose web pages can send requests, for example https://example.com, or `*`; can be repeated
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
@@ -58,11 +60,16 @@ pub(super) fn serve(args: ServeMcpArgs, exporting: Option<&Exporting>) -> Result
         session_idle: args.session_idle.unwrap_or(usual.session_idle),
         ..usual
     };
+    let tls = args.tls.read(McpServerCode::Tls)?;
+    if tls.is_some() && args.http.is_none() {
+        let message = "`--tls-cert` and `--tls-key` need `--http`";
+        return Err(vec![Diagnostic::new(McpServerCode::Tls, message)]);
+    }
     let listen = match &args.http {
         Some(written) => {
             let address = mcp::NAMES.resolve(written).map_err(|error| vec![mcp::cannot_listen(&error)])?;
             let token = token(args.token, mcp::NAMES.token, McpServerCode::Token)?;
-            Some(McpListen { address, token, origins: args.origins })
+            Some(McpListen { address, token, tls, origins: args.origins })
         }
         None => None,
     };

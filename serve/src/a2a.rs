@@ -33,10 +33,7 @@ pub(crate) use context::{ContextSession, session_of_account};
 pub use error::Refusal;
 pub(crate) use error::{RpcError, code, no_scope, shortened};
 pub use extension::REMINDERS;
-pub(crate) use http::{
-    A2aEndpoint, HttpError, closing, content_type, denied, event_response, json, not_allowed, read_body, receive,
-    refusal, said, stream_response, with_challenge,
-};
+pub(crate) use http::{A2aService, CARDS, RPC, fault_of, refusal_body, said, stream_response};
 pub(crate) use rpc::{
     A2aMethod, CallResult, FrameCache, RequestedVersion, StreamContext, StreamEnvelope, StreamSource, TaskEventStream,
     TaskFrames, event_of, no_extended_card, no_push, read, refused,

@@ -96,23 +96,37 @@ impl Counter {
     }
 }
 
-/// The upper bounds of the buckets, in milliseconds: models answer within tens of milliseconds to minutes.
-const BOUNDS_MS: [u64; 12] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
+/// The usual upper bounds of the buckets, in milliseconds: models answer within tens of milliseconds to minutes.
+static BOUNDS_MS: [u64; 12] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000];
 
 /// A histogram of durations.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Histogram {
+    /// The upper bounds of the buckets, in milliseconds.
+    bounds_ms: &'static [u64],
     /// The number of durations in each bucket, by the first bound that is not exceeded; the last bucket has no bound.
-    buckets: [Counter; BOUNDS_MS.len() + 1],
+    buckets: Box<[Counter]>,
     sum_us: AtomicU64,
 }
 
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new(&BOUNDS_MS)
+    }
+}
+
 impl Histogram {
+    /// Creates a histogram with these upper bounds of its buckets, in milliseconds.
+    pub(crate) fn new(bounds_ms: &'static [u64]) -> Histogram {
+        let buckets = (0..=bounds_ms.len()).map(|_| Counter::default()).collect();
+        Histogram { bounds_ms, buckets, sum_us: AtomicU64::new(0) }
+    }
+
     pub(crate) fn observe(&self, took: Duration) {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         // A call that took 10.5 ms is not within 10 ms.
         let exceeds = |bound: u64| ms > bound || ms == bound && !took.subsec_nanos().is_multiple_of(1_000_000);
-        self.buckets[BOUNDS_MS.partition_point(|bound| exceeds(*bound))].add();
+        self.buckets[self.bounds_ms.partition_point(|bound| exceeds(*bound))].add();
         self.sum_us.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 }
@@ -154,17 +168,26 @@ impl Exposition {
         }
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "exact for centuries")]
     fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
+        self.histograms(name, help, &[(String::new(), histogram)]);
+    }
+
+    /// Writes a metric whose rows have these labels, such as `route="/",status="200"`. Their values need no escaping.
+    #[allow(clippy::cast_precision_loss, reason = "exact for centuries")]
+    pub(crate) fn histograms(&mut self, name: &str, help: &str, rows: &[(String, &Histogram)]) {
         self.head(name, "histogram", help);
-        let mut count = 0;
-        let bounds = BOUNDS_MS.iter().map(|ms| (*ms as f64 / 1000.0).to_string()).chain(["+Inf".to_owned()]);
-        for (bound, bucket) in bounds.zip(&histogram.buckets) {
-            count += bucket.get();
-            let _ = writeln!(self.0, "{name}_bucket{{le=\"{bound}\"}} {count}");
+        for (labels, histogram) in rows {
+            let mut count = 0;
+            let comma = if labels.is_empty() { "" } else { "," };
+            let bounds = histogram.bounds_ms.iter().map(|ms| (*ms as f64 / 1000.0).to_string());
+            for (bound, bucket) in bounds.chain(["+Inf".to_owned()]).zip(&histogram.buckets) {
+                count += bucket.get();
+                let _ = writeln!(self.0, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {count}");
+            }
+            let sum = histogram.sum_us.load(Ordering::Relaxed) as f64 / 1e6;
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+            let _ = write!(self.0, "{name}_sum{labels} {sum}\n{name}_count{labels} {count}\n");
         }
-        let sum = histogram.sum_us.load(Ordering::Relaxed) as f64 / 1e6;
-        let _ = write!(self.0, "{name}_sum {sum}\n{name}_count {count}\n");
     }
 }
 

@@ -6,11 +6,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Response, StatusCode, header};
 use base::failures;
-use hyper::body::Incoming;
 
-use crate::http::{FullBody, HttpListener, ListenError, RequestGuard, Token, bind, challenge, is_local};
+use crate::http::response::plain;
+use crate::http::{
+    HttpPort, HttpProtocol, HttpRefusal, HttpRequest, HttpServer, ListenError, RefusalBody, RequestGuard, RequestLog,
+    Route, Token, is_local,
+};
 use crate::metrics::Exposition;
 
 /// The path of the health check.
@@ -45,37 +49,26 @@ pub(crate) fn readiness(probed: &dyn Probed) -> Response<Body> {
 }
 
 /// Returns the metrics as a response.
-pub(crate) fn metrics(probed: &dyn Probed) -> Response<Body> {
+pub(crate) fn metrics(probed: &dyn Probed, requests: &RequestLog) -> Response<Body> {
     let mut text = Exposition::default();
     let help = "Failed operations of the server itself.";
     text.labelled("harn_failures_total", "counter", help, "operation", failures::counts());
+    requests.expose(&mut text);
     probed.expose(&mut text);
     let mut response = plain(StatusCode::OK, text.into_text());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(Exposition::MEDIA_TYPE));
     response
 }
 
-/// Returns a response with text that is not cached.
-pub(crate) fn plain(status: StatusCode, text: impl Into<Body>) -> Response<Body> {
-    let mut response = Response::new(text.into());
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
 /// A port that serves only these endpoints.
 pub(crate) struct Probe {
-    listener: HttpListener,
+    server: HttpServer<ProbeProtocol>,
     /// The address that it listens on.
     pub(crate) address: SocketAddr,
-    state: Arc<ProbeState>,
 }
 
-struct ProbeState {
+struct ProbeProtocol {
     probed: Arc<dyn Probed>,
-    guard: RequestGuard,
     token: Option<Token>,
 }
 
@@ -89,67 +82,73 @@ impl Probe {
         token: Option<Token>,
         probed: Arc<dyn Probed>,
     ) -> Result<Probe, ListenError> {
-        let (listener, bound) = bind(address, token.is_some())?;
+        let port = HttpPort::open(address, token.is_some(), None)?;
         let guard = RequestGuard { is_local: is_local(&address), ..RequestGuard::default() };
-        let state = Arc::new(ProbeState { probed, guard, token });
-        Ok(Probe { listener: HttpListener::new(listener, CONNECTIONS, full), address: bound, state })
+        let address = port.address;
+        let protocol = Arc::new(ProbeProtocol { probed, token });
+        Ok(Probe { server: HttpServer::new(port, CONNECTIONS, guard, protocol), address })
     }
 
     /// Serves requests, forever.
     pub(crate) async fn answer_all(&self) -> Infallible {
-        let state = self.state.clone();
-        self.listener.take_all(move |request| answer(state.clone(), request)).await
+        self.server.forever().await
     }
 }
 
-fn full(most: usize) -> FullBody {
-    let text = format!("too many connections: {most} are open, which is the limit; try again later\n");
-    FullBody { media_type: "text/plain; charset=utf-8", text }
+impl Probed for ProbeProtocol {
+    fn readiness(&self) -> Result<(), &'static str> {
+        self.probed.readiness()
+    }
+
+    fn expose(&self, to: &mut Exposition) {
+        self.probed.expose(to);
+    }
 }
 
-async fn answer(state: Arc<ProbeState>, request: hyper::Request<Incoming>) -> Result<Response<Body>, Infallible> {
-    Ok(state.answer(&request))
-}
+impl HttpProtocol for ProbeProtocol {
+    type Caller = ();
+    type Endpoint = Infallible;
 
-impl ProbeState {
-    fn answer<B>(&self, request: &hyper::Request<B>) -> Response<Body> {
-        if let Err(error) = self.guard.admit(request.version(), request.uri(), request.headers()) {
-            return plain(
-                error.status(),
+    fn routes(&self) -> Vec<Route<Infallible>> {
+        Vec::new()
+    }
+
+    fn max_body(&self) -> usize {
+        0
+    }
+
+    async fn caller(&self, head: &Parts) -> Result<(), HttpRefusal> {
+        self.token.as_ref().map_or(Ok(()), |token| Ok(token.admit(&head.headers)?))
+    }
+
+    fn refuse(&self, _head: Option<&Parts>, refusal: &HttpRefusal) -> RefusalBody {
+        RefusalBody::plain(match refusal {
+            HttpRefusal::Guard(_) => {
                 "this server accepts only requests from its own machine that use one of its names \
-                and do not come from a web page\n",
-            );
-        }
-        let path = request.uri().path();
-        if ![HEALTH, READY, METRICS].contains(&path) {
-            return plain(StatusCode::NOT_FOUND, format!("unknown path; use {HEALTH}, {READY} or {METRICS}\n"));
-        }
-        if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "method not allowed: use GET\n");
-            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-            return response;
-        }
-        match path {
-            HEALTH => health(),
-            READY => readiness(&*self.probed),
-            _ if self.knows(request.headers()) => metrics(&*self.probed),
-            _ => {
-                let mut response =
-                    plain(StatusCode::UNAUTHORIZED, "missing or invalid token: send `Authorization: Bearer TOKEN`\n");
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(request.headers()));
-                response
+                and do not come from a web page\n"
+                    .to_owned()
             }
-        }
+            HttpRefusal::NotFound => format!("unknown path; use {HEALTH}, {READY} or {METRICS}\n"),
+            HttpRefusal::Method(_) => "method not allowed: use GET\n".to_owned(),
+            HttpRefusal::Denied { .. } => "missing or invalid token: send `Authorization: Bearer TOKEN`\n".to_owned(),
+            other => format!("{other}\n"),
+        })
     }
 
-    fn knows(&self, headers: &HeaderMap) -> bool {
-        self.token.as_ref().is_none_or(|token| token.admit(headers).is_ok())
+    async fn answer(
+        &self,
+        endpoint: Infallible,
+        _caller: Option<()>,
+        _request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        match endpoint {}
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::HttpEdge;
 
     struct DrainingServer;
 
@@ -163,22 +162,19 @@ mod tests {
         }
     }
 
-    fn status(token: Option<&str>, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
+    async fn status(token: Option<&str>, method: &str, path: &str, headers: &[(&str, &str)]) -> u16 {
         let guard = RequestGuard { is_local: true, ..RequestGuard::default() };
-        let state = ProbeState {
-            probed: Arc::new(DrainingServer),
-            guard,
-            token: token.map(|token| Token::new(token).unwrap()),
-        };
+        let token = token.map(|token| Token::new(token).unwrap());
+        let edge = HttpEdge::new(Arc::new(ProbeProtocol { probed: Arc::new(DrainingServer), token }), guard);
         let mut request = hyper::Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        state.answer(&request.body(()).unwrap()).status().as_u16()
+        edge.respond(request.body(Body::empty()).unwrap()).await.status().as_u16()
     }
 
-    #[test]
-    fn a_probe_answers_its_paths_to_its_own_machine() {
+    #[tokio::test]
+    async fn a_probe_answers_its_paths_to_its_own_machine() {
         let host = ("Host", "localhost");
         for (method, path, expected) in [
             ("GET", HEALTH, 200),
@@ -188,13 +184,13 @@ mod tests {
             ("POST", METRICS, 405),
             ("GET", "/", 404),
         ] {
-            assert_eq!(status(None, method, path, &[host]), expected, "{method} {path}");
+            assert_eq!(status(None, method, path, &[host]).await, expected, "{method} {path}");
         }
-        assert_eq!(status(None, "GET", HEALTH, &[("Host", "evil.example")]), 403);
-        assert_eq!(status(None, "GET", HEALTH, &[]), 400);
-        assert_eq!(status(None, "GET", METRICS, &[host, ("Origin", "https://evil.example")]), 403);
-        assert_eq!(status(Some("secret"), "GET", METRICS, &[host]), 401);
-        assert_eq!(status(Some("secret"), "GET", READY, &[host]), 503);
-        assert_eq!(status(Some("secret"), "GET", METRICS, &[host, ("Authorization", "Bearer secret")]), 200);
+        assert_eq!(status(None, "GET", HEALTH, &[("Host", "evil.example")]).await, 403);
+        assert_eq!(status(None, "GET", HEALTH, &[]).await, 400);
+        assert_eq!(status(None, "GET", METRICS, &[host, ("Origin", "https://evil.example")]).await, 403);
+        assert_eq!(status(Some("secret"), "GET", METRICS, &[host]).await, 401);
+        assert_eq!(status(Some("secret"), "GET", READY, &[host]).await, 503);
+        assert_eq!(status(Some("secret"), "GET", METRICS, &[host, ("Authorization", "Bearer secret")]).await, 200);
     }
 }

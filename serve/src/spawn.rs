@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use stdlib::{CodeRef, Diagnostic};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 
@@ -33,4 +34,18 @@ pub(crate) fn spawn_in<T: Send + 'static>(
 /// Starts work that waits, on a thread of its own.
 pub(crate) fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     tokio::task::spawn_blocking(Box::new(work) as Box<dyn FnOnce() -> T + Send>)
+}
+
+/// Runs a server on a runtime of the current thread. `code` is that of the diagnostic if the system refuses a runtime.
+pub(crate) fn on_this_thread(
+    code: impl Into<CodeRef>,
+    work: impl Future<Output = Result<i32, Vec<Diagnostic>>>,
+) -> Result<i32, Vec<Diagnostic>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| vec![Diagnostic::new(code, format!("could not start the async runtime: {error}"))])?;
+    let ended = runtime.block_on(work);
+    // Do not wait for connections whose clients do not read, and for threads that block.
+    runtime.shutdown_background();
+    ended
 }

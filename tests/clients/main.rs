@@ -15,6 +15,7 @@
 //! - [`progress`]: the line of progress in a pseudo-terminal.
 //! - [`repl`]: the REPL in a pseudo-terminal.
 //! - [`sarif`]: diagnostics against the schema of their format.
+//! - [`tls`]: every server with a certificate.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
 //! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command,
@@ -46,6 +47,7 @@ mod progress;
 mod repl;
 mod sarif;
 mod sdk_cases;
+mod tls;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/tokio_wait.rs"]
 mod tokio_wait;

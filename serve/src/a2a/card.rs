@@ -14,6 +14,8 @@ use base::data::Data;
 use sha2::{Digest, Sha256};
 use stdlib::Agent;
 
+use crate::http::HttpPort;
+
 /// The agent card. It does not change while the agent is served.
 #[derive(Debug)]
 pub(crate) struct AgentCard {
@@ -47,13 +49,27 @@ pub(crate) enum CardUrl {
     Asked(String),
 }
 
+impl CardUrl {
+    /// Returns the URL of an agent: its own, or that of its port.
+    pub(crate) fn of(about: &Agent, port: &HttpPort) -> CardUrl {
+        match &about.url {
+            Some(url) => CardUrl::Fixed(url.clone()),
+            None if port.address.ip().is_unspecified() => CardUrl::Asked(format!("{}/", port.url())),
+            None => CardUrl::Fixed(format!("{}/", port.url())),
+        }
+    }
+}
+
 impl AgentCard {
     /// Returns the card as JSON: strictly in `version`, or readable by all versions if it is `None`. The latter declares
     /// reminders also as their draft does, and so does the former if the client names the extension in its request
     /// (`rfc`). `host` is the host name that the client used.
     pub(crate) fn text(&self, version: Option<Version>, rfc: bool, host: Option<&str>) -> String {
         let url = match (&self.url, host.filter(|host| crate::http::name_of(host).is_some())) {
-            (CardUrl::Asked(_), Some(host)) => format!("http://{host}/"),
+            (CardUrl::Asked(own), Some(host)) => {
+                let scheme = own.split_once("://").map_or("http", |(scheme, _)| scheme);
+                format!("{scheme}://{host}/")
+            }
             (CardUrl::Fixed(url) | CardUrl::Asked(url), _) => url.clone(),
         };
         let version = version.or(self.usual);

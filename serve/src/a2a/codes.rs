@@ -3,7 +3,7 @@
 use stdlib::codes;
 
 codes! {
-/// The diagnostics of the Agent2Agent server. Codes from HARN-A2A-020 on belong to the client.
+/// The diagnostics of the Agent2Agent server. Codes from HARN-A2A-101 on belong to the client.
 pub enum A2aCode {
     /// Invalid JSON body.
     NoJson = "HARN-A2A-001", Error {
@@ -131,6 +131,12 @@ pub enum A2aCode {
         meaning: "The agent is served by `harn serve channels --a2a`, and the channel of the caller lacks the scope that \
             `scope` names: `view` to read tasks, `prompt` to send messages and to cancel, `inject` to inject reminders, \
             `permit` to answer permission questions. Enrol the channel with it: `harn channel add NAME --can SCOPES`.",
+    },
+    /// Invalid certificate or key.
+    Tls = "HARN-A2A-020", Error {
+        title: "invalid certificate or key",
+        meaning: "`--tls-cert` names a file with the certificate chain in PEM, and `--tls-key` one with its private \
+            key in PEM. A file cannot be read or is not PEM, or the key belongs to another certificate. The server was not started.",
     },
 }
 }

@@ -15,8 +15,9 @@ mod rpc_error;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crate::http::shortened;
 pub(crate) use of_refusal::no_scope;
-pub(crate) use rpc_error::{RpcError, code, shortened};
+pub(crate) use rpc_error::{RpcError, code};
 
 /// A refused request.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,21 +1,14 @@
-//! HTTP requests. Connections and the checks of hosts, origins and tokens are in [`crate::http`].
+//! HTTP requests. Everything that other protocols have too is in [`crate::http`].
 //!
-//! - `router`: maps paths to handlers.
-//! - [`A2aEndpoint`]: the protocol on the port of another server.
-//! - `post`: handles a JSON-RPC request. `get_card`: the agent card. `sse`: a stream. `probe`: health, readiness and
-//!   metrics. `refusal`: the response to all other requests.
+//! - `protocol`: the paths of a server, and how it words refusals.
+//! - [`A2aService`]: what it does with admitted requests, also on the port of another server. `get_card`: the agent card.
+//! - `refusal`: refusals as JSON-RPC errors.
 
-mod endpoint;
 mod get_card;
-mod post;
-mod probe;
+mod protocol;
 mod refusal;
-mod router;
-mod sse;
+mod service;
 
-pub(crate) use endpoint::A2aEndpoint;
-pub(crate) use post::{HttpError, closing, content_type, denied, read_body, receive, with_challenge};
-pub(super) use refusal::full;
-pub(crate) use refusal::{json, not_allowed, refusal, said};
-pub(super) use router::{A2aState, RequestService};
-pub(crate) use sse::{of as event_response, response as stream_response};
+pub(super) use protocol::A2aHttp;
+pub(crate) use refusal::{fault_of, refusal_body, said};
+pub(crate) use service::{A2aService, CARDS, RPC, stream_response};

@@ -10,19 +10,19 @@ use stdlib::{Agent, Diagnostic};
 
 use super::A2aCode;
 use super::card::{AgentCard, CardUrl, about};
-use super::http::{A2aState, RequestService, full};
+use super::http::{A2aHttp, A2aService};
 use super::rpc::{FrameCache, StreamContext};
 use super::tasks::{self, TaskManager};
 use crate::count_limit::CountLimit;
 use crate::drain::{StopSignal, drain};
 use crate::host::{Mode, Served};
-use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local, name_of};
+use crate::http::{
+    HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, Token, is_local, name_of,
+};
+use crate::spawn::on_this_thread;
 
 /// The names that configure the address and the token.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "HARN_A2A_TOKEN", port: 41_241 };
-
-/// The timeout for writing the last responses after all tasks are over.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The settings of a server.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct A2aSettings {
     pub listen: SocketAddr,
     /// The token that callers must send; without one, only a loopback address is allowed.
     pub token: Option<Token>,
+    /// The certificate; without one, connections are not encrypted.
+    pub tls: Option<ServerTls>,
     /// The limits.
     pub bounds: A2aLimits,
     /// The mode of sessions; the default is `ask`.
@@ -89,25 +91,18 @@ pub fn serve<'a>(
     ready: &dyn Fn(&ListenAddresses),
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::new(A2aCode::Internal, format!("could not start the async runtime: {error}"))]
-    })?;
-    let ended = runtime.block_on(async { talk(served, settings, ready, stop()).await });
-    // Do not wait for connections whose clients do not read.
-    runtime.shutdown_background();
-    ended
+    on_this_thread(A2aCode::Internal, talk(served, settings, ready, stop))
 }
 
-async fn talk(
+async fn talk<'a>(
     served: Served,
     settings: A2aSettings,
     ready: &dyn Fn(&ListenAddresses),
-    stop: StopSignal<'_>,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let is_local = is_local(&settings.listen);
-    let (listener, address) =
-        bind(settings.listen, settings.token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
+    let port = HttpPort::open(settings.listen, settings.token.is_some(), settings.tls)
+        .map_err(|error| vec![cannot_listen(&error)])?;
     let about = about::complete(&settings.agent, served.source.name(), served.source.text());
     let bounds = settings.bounds;
     let mode = settings.mode.unwrap_or_else(|| Mode::Ask.as_str().into());
@@ -124,51 +119,37 @@ async fn talk(
         ..Default::default()
     };
     let manager = TaskManager::open(served, manager)?;
-    let own = format!("http://{address}/");
-    let url = match &about.url {
-        Some(url) => CardUrl::Fixed(url.clone()),
-        None if address.ip().is_unspecified() => CardUrl::Asked(own.clone()),
-        None => CardUrl::Fixed(own.clone()),
-    };
+    let own = format!("{}/", port.url());
     let public = about.url.as_deref().and_then(host_of);
-    let state = A2aState {
-        manager: manager.clone(),
-        card: AgentCard {
-            about,
-            url,
-            has_token: settings.token.is_some(),
-            reminders: super::extension::capability(),
-            streams: true,
-            has_rest: false,
-            always_rfc: settings.rfc_card,
-            usual: settings.strict_card.then_some(Version::V1_0),
-            since: SystemTime::now(),
-        },
-        guard: RequestGuard { is_local, public, origins: settings.origins },
-        token: settings.token,
-        body: bounds.body,
-        streams: StreamContext { permits: CountLimit::new(bounds.streams), written: FrameCache::default() },
+    let card = AgentCard {
+        url: CardUrl::of(&about, &port),
+        about,
+        has_token: settings.token.is_some(),
+        reminders: super::extension::capability(),
+        streams: true,
+        has_rest: false,
+        always_rfc: settings.rfc_card,
+        usual: settings.strict_card.then_some(Version::V1_0),
+        since: SystemTime::now(),
     };
-    let listener = HttpListener::new(listener, bounds.connections, full);
-    let answerer = RequestService::new(state);
+    let streams = StreamContext { permits: CountLimit::new(bounds.streams), written: FrameCache::default() };
+    let service = A2aService { manager: manager.clone(), card, streams };
+    let protocol = Arc::new(A2aHttp { service, token: settings.token, body: bounds.body });
+    let guard = RequestGuard { is_local, public, origins: settings.origins };
+    let server = HttpServer::new(port, bounds.connections, guard, protocol);
     ready(&ListenAddresses { card: format!("{own}.well-known/agent-card.json"), url: own });
     // While it drains, the server goes on responding: tasks can be followed and answered, and `/readyz` reports the
     // drain.
     let stopped = async {
-        let code = stop.await;
+        let code = stop().await;
         manager.begin_drain();
         drain(settings.drain, &|| manager.waits(), pin!(manager.idle())).await;
         code
     };
-    let answer = move |request| answerer.clone().answer(request);
-    let code = tokio::select! {
-        biased;
-        code = stopped => code,
-        never = listener.take_all(answer) => match never {},
-    };
-    let ending = listener.close();
+    let code = server.until(stopped).await;
+    let ending = server.close();
     manager.stop().await;
-    let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+    ending.last_answers().await;
     Ok(code)
 }
 

@@ -19,6 +19,7 @@ use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{ListenError, ListenerNames, Token};
 use crate::probe::{HEALTH, METRICS, Probe, Probed, READY};
+use crate::spawn::on_this_thread;
 
 /// The names that configure the address of the endpoint for health, readiness and metrics, and its token.
 pub const PROBE_NAMES: ListenerNames = ListenerNames { option: "--metrics", token: "HARN_METRICS_TOKEN", port: 41_241 };
@@ -61,21 +62,14 @@ pub fn serve<'a>(
     settings: AcpSettings,
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::new(AcpCode::Internal, format!("could not start the async runtime: {error}"))]
-    })?;
-    let ended = runtime.block_on(async { talk(served, streams, settings, stop()).await });
-    // Reader and writer threads may block for as long as the other side wants.
-    runtime.shutdown_background();
-    ended
+    on_this_thread(AcpCode::Internal, talk(served, streams, settings, stop))
 }
 
-async fn talk(
+async fn talk<'a>(
     served: Served,
     streams: LineStreams,
     settings: AcpSettings,
-    stop: StopSignal<'_>,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let transport = Transport::new(streams, settings.bounds);
     let gauge = transport.gauge().clone();
@@ -101,7 +95,7 @@ async fn talk(
     };
     let ended = async {
         let stopped = async {
-            let code = stop.await;
+            let code = stop().await;
             host.begin_drain();
             drain(settings.drain, &|| host.waits(), pin!(host.idle())).await;
             code

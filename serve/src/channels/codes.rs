@@ -35,13 +35,19 @@ pub enum ChannelCode {
     Exposed = "HARN-CHN-005", Error {
         title: "public bind address without encryption",
         meaning: "Other machines can reach the address of `harn serve channels`, and secrets and events would cross the \
-            network unencrypted. Listen on 127.0.0.1, behind a proxy with TLS if other machines need access, or accept \
+            network unencrypted. Set `--tls-cert` and `--tls-key`, listen on 127.0.0.1 behind a proxy with TLS, or accept \
             that with `--insecure`. Nothing was started.",
     },
     /// Resource that the system refuses.
     Internal = "HARN-CHN-006", Error {
         title: "could not start the server for channels",
         meaning: "The system refuses a thread or an async runtime. The message names it. Nothing was started.",
+    },
+    /// Invalid certificate or key.
+    Tls = "HARN-CHN-007", Error {
+        title: "invalid certificate or key",
+        meaning: "`--tls-cert` names a file with the certificate chain in PEM, and `--tls-key` one with its private \
+            key in PEM. A file cannot be read or is not PEM, or the key belongs to another certificate. Nothing was started.",
     },
 }
 }

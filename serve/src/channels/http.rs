@@ -1,19 +1,12 @@
 //! The port of the daemon: events as server-sent events, and actions.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use base::data::Data;
 use bytes::Bytes;
-use futures_util::stream;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper_util::rt::TokioIo;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::Role;
 
 use super::action_error::status_of;
 use super::daemon::ChannelDaemon;
@@ -22,15 +15,17 @@ use super::events::ReadEvents;
 use super::ingress::ActionReceipt;
 use super::ledger::ActionStatus;
 use super::peer_agents::PeerAgents;
-use super::websocket::{self, UpgradeRequest};
+use super::websocket;
 use super::{Action, ActionError, ChannelScope, ChannelTransport, EnrolledChannel};
-use crate::a2a::A2aEndpoint;
+use crate::a2a::{CARDS, RPC, fault_of, refusal_body};
 use crate::count_limit::CountLimit;
-use crate::http::body::{self, BodyError};
-use crate::http::{FullBody, GuardError, HttpConnection, RequestGuard, challenge};
+use crate::http::response::{event_stream, json};
+use crate::http::websocket::UpgradeRequest;
+use crate::http::{
+    BodyError, CorsHeaders, GuardError, HttpProtocol, HttpRefusal, HttpRequest, RefusalBody, Route, RouteMethods,
+};
 use crate::metrics::Exposition;
-use crate::probe::{self, HEALTH, METRICS, Probed, READY};
-use crate::spawn::spawn;
+use crate::probe::{METRICS, Probed};
 
 /// The path of the events of a session.
 const EVENTS: &str = "/events";
@@ -40,282 +35,265 @@ const ACP: &str = "/acp";
 const ACTIONS: &str = "/actions";
 /// The path of the list of sessions.
 const SESSIONS: &str = "/sessions";
-/// The timeout for reading a body.
-const BODY: Duration = Duration::from_secs(10);
 /// The header with the cursor after which a browser continues.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// The header that tells proxies not to buffer events.
-const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// The time after which a browser connects again, in milliseconds.
 const RETRY_MS: u64 = 1_000;
 
-/// Answers requests to the daemon. Clones share their state.
-#[derive(Clone)]
-pub(super) struct ChannelAnswerer(Arc<ChannelHttpState>);
-
-pub(super) struct ChannelHttpState {
+/// The daemon over HTTP.
+pub(super) struct ChannelHttp {
     pub(super) daemon: Arc<ChannelDaemon>,
-    pub(super) guard: RequestGuard,
     /// The limit of WebSockets.
     pub(super) websockets: CountLimit,
     /// A2A on this port, if it is served.
     pub(super) peer_agents: Option<PeerAgents>,
 }
 
-/// A refusal of a request, before it is known what it wants.
-struct HttpRefusal {
-    status: StatusCode,
-    reason: &'static str,
-    message: String,
+/// The target of a route.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ChannelEndpoint {
+    Acp,
+    Events,
+    Actions,
+    Sessions,
+    /// The agent card.
+    Card,
+    /// Requests of peer agents.
+    Rpc,
 }
 
-impl ChannelAnswerer {
-    pub(super) fn new(state: ChannelHttpState) -> ChannelAnswerer {
-        ChannelAnswerer(Arc::new(state))
+impl HttpProtocol for ChannelHttp {
+    type Caller = Arc<EnrolledChannel>;
+    type Endpoint = ChannelEndpoint;
+    const CALLER_FIRST: bool = true;
+    const CORS: Option<CorsHeaders> = Some(CorsHeaders {
+        methods: "GET, POST",
+        headers: "Authorization, Content-Type, Last-Event-ID",
+        exposed: None,
+    });
+
+    fn routes(&self) -> Vec<Route<ChannelEndpoint>> {
+        let mut routes = vec![
+            Route::new(EVENTS, RouteMethods::Get, ChannelEndpoint::Events),
+            Route::new(ACP, RouteMethods::Get, ChannelEndpoint::Acp),
+            Route::new(ACTIONS, RouteMethods::Post, ChannelEndpoint::Actions),
+            Route::new(SESSIONS, RouteMethods::Get, ChannelEndpoint::Sessions),
+        ];
+        if self.peer_agents.is_some() {
+            routes.extend(RPC.map(|path| Route::new(path, RouteMethods::Post, ChannelEndpoint::Rpc)));
+            routes.extend(CARDS.map(|path| Route::public(path, RouteMethods::Read, ChannelEndpoint::Card)));
+        }
+        routes
     }
 
-    /// Responds to a request.
-    pub(super) async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
-        let state = &self.0;
-        let origin = match state.guard.admit(request.version(), request.uri(), request.headers()) {
-            Ok(origin) => origin,
-            Err(error) => return Ok(state.refuse_caller(&not_allowed(&error), request.headers())),
-        };
-        let mut response = if origin.is_some() && request.method() == Method::OPTIONS {
-            preflight()
-        } else {
-            state.route(request).await
-        };
-        if let Some(origin) = origin {
-            let headers = response.headers_mut();
-            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.append(header::VARY, HeaderValue::from_static("Origin"));
-        }
-        Ok(response)
+    fn max_body(&self) -> usize {
+        self.daemon.limits.body
     }
-}
 
-impl ChannelHttpState {
-    async fn route(&self, request: Request<Incoming>) -> Response<Body> {
-        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        match request.uri().path() {
-            HEALTH if is_read => return probe::health(),
-            READY if is_read => return probe::readiness(&self.daemon.host),
-            path => {
-                if let Some(agents) = self.peer_agents.as_ref().filter(|_| is_read && A2aEndpoint::is_card(path)) {
-                    return agents.endpoint.card(request.map(Body::new)).await;
-                }
-            }
-        }
-        let channel = match self.channel(request.headers()).await {
-            Ok(channel) => channel,
-            Err(response) => return *response,
-        };
+    /// Returns the channel whose secret a request has, unless it has sent too many.
+    async fn caller(&self, head: &Parts) -> Result<Arc<EnrolledChannel>, HttpRefusal> {
+        let core = self.daemon.core();
+        let secret = secret_of(&head.headers).map_err(|refusal| self.count(refusal))?;
+        let channel = core
+            .authenticate(secret)
+            .await
+            .map_err(|error| self.count(HttpRefusal::Denied { reason: error.reason(), message: error.to_string() }))?;
         self.daemon.seen(&channel, ChannelTransport::HttpJson);
-        if !self.daemon.core().presence.may_request(&channel) {
-            return self.refused(&channel, None, &ActionError::RateLimited);
+        match core.presence.may_request(&channel) {
+            true => Ok(channel),
+            false => Err(self.refused(&channel, None, &ActionError::RateLimited)),
         }
-        if let Some(agents) = &self.peer_agents
-            && A2aEndpoint::is_request(request.uri().path())
-        {
-            return match *request.method() {
-                Method::POST => agents.answer(&self.daemon, &channel, request).await,
-                _ => only("POST"),
-            };
+    }
+
+    fn admit_metrics(&self, channel: Option<&Arc<EnrolledChannel>>) -> Result<(), HttpRefusal> {
+        match channel {
+            Some(channel) if channel.scopes.has(ChannelScope::Admin) => Ok(()),
+            Some(channel) => Err(self.refused(channel, None, &ActionError::Scope(ChannelScope::Admin))),
+            None => Err(missing_secret()),
         }
-        match (request.uri().path(), request.method()) {
-            (EVENTS, &Method::GET) => self.events(&channel, &request).await,
-            (ACP, &Method::GET) => self.acp(&channel, request).await,
-            (ACTIONS, &Method::POST) => self.action(&channel, request).await,
-            (SESSIONS, &Method::GET) => self.sessions(&channel, &request).await,
-            (METRICS, &Method::GET) => self.metrics(&channel),
-            (ACP | EVENTS | SESSIONS | METRICS | HEALTH | READY, _) => only("GET"),
-            (ACTIONS, _) => only("POST"),
-            (path, _) => {
-                let shown: String = path.chars().take(80).collect();
-                let message =
-                    format!("unknown path `{shown}`; use {ACP}, {EVENTS}, {ACTIONS}, {SESSIONS} or {METRICS}");
-                refusal(StatusCode::NOT_FOUND, "unknown_path", &message)
+    }
+
+    /// Beyond a rate, refused callers are only counted.
+    fn count(&self, refusal: HttpRefusal) -> HttpRefusal {
+        if self.daemon.core().refuse_caller(reason_of(&refusal)) { refusal } else { HttpRefusal::TooManyRefused }
+    }
+
+    fn refuse(&self, head: Option<&Parts>, refusal: &HttpRefusal) -> RefusalBody {
+        let path = head.map_or("", |head| head.uri.path());
+        let message = match refusal {
+            HttpRefusal::MediaType(_) | HttpRefusal::Body(..) if self.peer_agents.is_some() && RPC.contains(&path) => {
+                return refusal_body(head, &fault_of(refusal));
             }
-        }
+            HttpRefusal::NotFound => {
+                let shown: String = path.chars().take(80).collect();
+                format!("unknown path `{shown}`; use {ACP}, {EVENTS}, {ACTIONS}, {SESSIONS} or {METRICS}")
+            }
+            refusal => refusal.to_string(),
+        };
+        RefusalBody::json(error_body(reason_of(refusal), &message, Data::Nil))
     }
 
-    /// Returns the channel whose secret a request has.
-    async fn channel(&self, headers: &HeaderMap) -> Result<Arc<EnrolledChannel>, Box<Response<Body>>> {
-        let refused = |reason: &'static str, message: String| {
-            let refusal = HttpRefusal { status: StatusCode::UNAUTHORIZED, reason, message };
-            Box::new(self.refuse_caller(&refusal, headers))
+    async fn answer(
+        &self,
+        endpoint: ChannelEndpoint,
+        channel: Option<Arc<EnrolledChannel>>,
+        request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        let channel = &match (endpoint, &self.peer_agents, channel) {
+            (ChannelEndpoint::Card, Some(agents), _) => return Ok(agents.service.get_card(&request.head)),
+            (_, _, Some(channel)) => channel,
+            (_, _, None) => return Err(missing_secret()),
         };
-        if let Some(secret) = websocket::secret_of(headers).filter(|_| !headers.contains_key(header::AUTHORIZATION)) {
-            let known = self.daemon.core().authenticate(secret).await;
-            return known.map_err(|error| refused(error.reason(), error.to_string()));
+        match (endpoint, &self.peer_agents) {
+            (ChannelEndpoint::Acp, _) => self.acp(channel, request),
+            (ChannelEndpoint::Events, _) => self.events(channel, request).await,
+            (ChannelEndpoint::Actions, _) => self.action(channel, request).await,
+            (ChannelEndpoint::Sessions, _) => self.sessions(channel, &request.head).await,
+            (ChannelEndpoint::Rpc, Some(agents)) => agents.answer(&self.daemon, channel, request).await,
+            (ChannelEndpoint::Card | ChannelEndpoint::Rpc, _) => Err(HttpRefusal::NotFound),
         }
-        let mut offered = headers.get_all(header::AUTHORIZATION).iter();
-        let (Some(first), None) = (offered.next(), offered.next()) else {
-            let message = "missing secret: send the header `Authorization: Bearer SECRET`".to_owned();
-            return Err(refused("missing_secret", message));
-        };
-        let secret = first.to_str().ok().and_then(|value| value.split_once(' '));
-        let Some((_, secret)) = secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) else {
-            let message = "invalid authorization scheme: send `Authorization: Bearer SECRET`".to_owned();
-            return Err(refused("scheme", message));
-        };
-        let known = self.daemon.core().authenticate(secret.trim()).await;
-        known.map_err(|error| refused(error.reason(), error.to_string()))
     }
+}
 
-    /// Refuses a caller that is not a channel. Beyond a rate, such callers are only counted.
-    fn refuse_caller(&self, found: &HttpRefusal, headers: &HeaderMap) -> Response<Body> {
-        if !self.daemon.core().refuse_caller(found.reason) {
-            let mut response =
-                refusal(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "too many refused requests; try again later");
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-            return response;
-        }
-        let mut response = refusal(found.status, found.reason, &found.message);
-        if found.status == StatusCode::UNAUTHORIZED {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge(headers));
-        }
-        response
-    }
-
+impl ChannelHttp {
     /// Refuses a request of a channel, and records it.
     fn refused(
         &self,
         channel: &Arc<EnrolledChannel>,
         session_id: Option<&Arc<str>>,
         error: &ActionError,
-    ) -> Response<Body> {
+    ) -> HttpRefusal {
         self.daemon.refuse(channel, None, session_id, error);
-        of_error(error)
+        of_error(error).into()
     }
 
-    async fn events(&self, channel: &Arc<EnrolledChannel>, request: &Request<Incoming>) -> Response<Body> {
-        let query = request.uri().query().unwrap_or_default();
-        let (session_id, after) = match events_query(query, request.headers()) {
-            Ok(wanted) => wanted,
-            Err(error) => return self.refused(channel, None, &error),
-        };
+    async fn events(
+        &self,
+        channel: &Arc<EnrolledChannel>,
+        request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        let head = &request.head;
+        let wanted = events_query(head.uri.query().unwrap_or_default(), &head.headers);
+        let (session_id, after) = wanted.map_err(|error| self.refused(channel, None, &error))?;
         let connected = self.daemon.connect(channel, &session_id, ChannelTransport::Sse, after).await;
-        let events = match connected {
-            Ok(events) => events,
-            Err(error) => return self.refused(channel, Some(&session_id), &error),
-        };
-        if let Some(connection) = request.extensions().get::<HttpConnection>() {
+        let events = connected.map_err(|error| self.refused(channel, Some(&session_id), &error))?;
+        if let Some(connection) = request.connection() {
             connection.batch_writes();
             events.connection.watch(connection.clone(), Some(events.lag()));
         }
-        let mut response = Response::new(stream_of(events));
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
-        response
+        Ok(response_of(events))
     }
 
-    async fn action(&self, channel: &Arc<EnrolledChannel>, request: Request<Incoming>) -> Response<Body> {
-        let (head, incoming) = request.into_parts();
-        let most = self.daemon.limits.body;
-        let media_type = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let media_type = media_type.and_then(|written| written.split(';').next()).map(str::trim);
-        // A web page cannot send JSON to another origin without a preflight request.
-        if !media_type.is_some_and(|it| it.eq_ignore_ascii_case("application/json")) {
-            body::skip(Body::new(incoming), most, BODY).await;
-            let message = "the `Content-Type` must be `application/json`";
-            return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type", message);
-        }
-        let bytes = match body::read(Body::new(incoming), most, BODY).await {
-            Ok(bytes) => bytes,
-            Err(error) => return of_body(&error, most),
-        };
+    async fn action(
+        &self,
+        channel: &Arc<EnrolledChannel>,
+        request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        let bytes = request.json().await?;
         let read = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned());
         let read = read.and_then(|text| Data::from_json(text).map_err(|error| error.to_string()));
         let action = match read {
             Ok(read) => Action::from_data(&read, &channel.id),
             Err(why) => Err(ActionError::invalid("", format!("invalid JSON body: {why}"))),
         };
-        let action = match action {
-            Ok(action) => action,
-            Err(error) => return self.refused(channel, None, &error),
-        };
+        let action = action.map_err(|error| self.refused(channel, None, &error))?;
         let action_id = action.action_id.clone();
         match self.daemon.submit(channel, action).await {
-            Ok(receipt) => of_receipt(&action_id, &receipt),
-            Err(error) => of_error(&error),
+            Ok(receipt) => Ok(of_receipt(&action_id, &receipt)),
+            Err(error) => Ok(of_error(&error)),
         }
     }
 
     /// Upgrades a request to a WebSocket with the frames of ACP.
-    async fn acp(&self, channel: &Arc<EnrolledChannel>, mut request: Request<Incoming>) -> Response<Body> {
+    fn acp(&self, channel: &Arc<EnrolledChannel>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
         if !channel.scopes.has(ChannelScope::View) {
-            return self.refused(channel, None, &ActionError::Scope(ChannelScope::View));
+            return Err(self.refused(channel, None, &ActionError::Scope(ChannelScope::View)));
         }
-        let upgrade = match UpgradeRequest::read(request.headers()) {
-            Ok(upgrade) => upgrade,
-            Err(problem) => return refusal(StatusCode::UPGRADE_REQUIRED, "upgrade", problem),
-        };
+        let own = |status, reason, message: &str| json(status, error_body(reason, message, Data::Nil));
+        let upgrade =
+            UpgradeRequest::take(request).map_err(|problem| own(StatusCode::UPGRADE_REQUIRED, "upgrade", problem))?;
         let Some(permit) = self.websockets.take() else {
             let message = format!("too many WebSockets: {} are open, which is the limit", self.websockets.most());
-            return refusal(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", &message);
+            return Ok(own(StatusCode::SERVICE_UNAVAILABLE, "too_many_connections", &message));
         };
         let connection_id: Arc<str> = uuid::Uuid::new_v4().to_string().into();
         let (daemon, channel, id) = (self.daemon.clone(), channel.clone(), connection_id.clone());
-        let upgraded = hyper::upgrade::on(&mut request);
-        spawn(async move {
-            // The client hung up before the response.
-            let Ok(upgraded) = upgraded.await else { return };
-            let config = Some(websocket::config());
-            let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, config).await;
+        let subprotocol = websocket::subprotocol(&request.head.headers);
+        let mut response = upgrade.accept(subprotocol, websocket::config(), async move |socket| {
             super::acp::serve(daemon, channel, id, socket).await;
             drop(permit);
         });
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-        let headers = response.headers_mut();
-        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
-        headers.insert(header::SEC_WEBSOCKET_ACCEPT, upgrade.accept);
-        if upgrade.has_subprotocol {
-            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(websocket::SUBPROTOCOL));
-        }
         if let Ok(id) = HeaderValue::from_str(&connection_id) {
-            headers.insert(websocket::CONNECTION_ID, id);
+            response.headers_mut().insert(websocket::CONNECTION_ID, id);
         }
-        response
+        Ok(response)
     }
 
-    async fn sessions(&self, channel: &Arc<EnrolledChannel>, request: &Request<Incoming>) -> Response<Body> {
-        let cursor = query_value(request.uri().query().unwrap_or_default(), "cursor");
+    async fn sessions(&self, channel: &Arc<EnrolledChannel>, head: &Parts) -> Result<Response<Body>, HttpRefusal> {
+        let cursor = query_value(head.uri.query().unwrap_or_default(), "cursor");
         match self.daemon.sessions(channel, cursor.as_deref()).await {
-            Ok(page) => json(StatusCode::OK, page.to_json()),
-            Err(error) => self.refused(channel, None, &error),
+            Ok(page) => Ok(json(StatusCode::OK, page.to_json())),
+            Err(error) => Err(self.refused(channel, None, &error)),
         }
-    }
-
-    fn metrics(&self, channel: &Arc<EnrolledChannel>) -> Response<Body> {
-        if !channel.scopes.has(ChannelScope::Admin) {
-            return self.refused(channel, None, &ActionError::Scope(ChannelScope::Admin));
-        }
-        probe::metrics(&*self.daemon)
     }
 }
 
-impl Probed for ChannelDaemon {
+impl Probed for ChannelHttp {
     fn readiness(&self) -> Result<(), &'static str> {
-        self.host.readiness()
+        self.daemon.host.readiness()
     }
 
     fn expose(&self, to: &mut Exposition) {
-        let open = self.core().presence.connections();
+        let open = self.daemon.core().presence.connections();
         to.value("harn_channel_connections_open", "gauge", "Open connections of channels.", open);
-        self.host.expose(to);
+        self.daemon.host.expose(to);
+    }
+}
+
+/// Returns the secret of a request.
+fn secret_of(headers: &HeaderMap) -> Result<&str, HttpRefusal> {
+    if let Some(secret) = websocket::secret_of(headers).filter(|_| !headers.contains_key(header::AUTHORIZATION)) {
+        return Ok(secret);
+    }
+    let mut offered = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(first), None) = (offered.next(), offered.next()) else { return Err(missing_secret()) };
+    let secret = first.to_str().ok().and_then(|value| value.split_once(' '));
+    match secret.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) {
+        Some((_, secret)) => Ok(secret.trim()),
+        None => {
+            let message = "invalid authorization scheme: send `Authorization: Bearer SECRET`".to_owned();
+            Err(HttpRefusal::Denied { reason: "scheme", message })
+        }
+    }
+}
+
+fn missing_secret() -> HttpRefusal {
+    let message = "missing secret: send the header `Authorization: Bearer SECRET`".to_owned();
+    HttpRefusal::Denied { reason: "missing_secret", message }
+}
+
+/// Returns the word for a refusal, in responses and records.
+fn reason_of(refusal: &HttpRefusal) -> &'static str {
+    match refusal {
+        HttpRefusal::Guard(GuardError::Origin(_)) => "origin",
+        HttpRefusal::Guard(_) => "host",
+        HttpRefusal::Denied { reason, .. } => reason,
+        HttpRefusal::TooManyRefused => "rate_limited",
+        HttpRefusal::NotFound => "unknown_path",
+        HttpRefusal::Method(_) => "method_not_allowed",
+        HttpRefusal::MediaType(_) => "content_type",
+        HttpRefusal::Body(BodyError::TooLarge, _) => "too_large",
+        HttpRefusal::Body(BodyError::TooSlow, _) => "too_slow",
+        HttpRefusal::Body(BodyError::Broken, _) => "incomplete",
+        HttpRefusal::Full(_) => "too_many_connections",
+        HttpRefusal::NotAcceptable | HttpRefusal::Own(_) => "invalid",
     }
 }
 
 /// Returns the events of a session as a response.
-fn stream_of(events: EventConnection) -> Body {
+fn response_of(events: EventConnection) -> Response<Body> {
     let first = Some(Bytes::from(format!("retry: {RETRY_MS}\n\n")));
-    Body::from_stream(stream::unfold((events, first), async |(mut events, mut first)| {
+    event_stream((events, first), async |(mut events, mut first)| {
         let piece = match first.take() {
             Some(first) => first,
             None => match events.next().await? {
@@ -327,8 +305,8 @@ fn stream_of(events: EventConnection) -> Body {
                 NextEvents::Pulse => Bytes::from_static(b": ping\n\n"),
             },
         };
-        Some((Ok::<Bytes, Infallible>(piece), (events, None)))
-    }))
+        Some((piece, (events, None)))
+    })
 }
 
 /// Reads the session and the cursor of a request for events.
@@ -384,76 +362,7 @@ fn refused(status: u16, body: String) -> Response<Body> {
     response
 }
 
-fn of_body(error: &BodyError, most: usize) -> Response<Body> {
-    let (status, reason, message) = match error {
-        BodyError::TooLarge => {
-            (StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("the body is larger than the limit of {most} bytes"))
-        }
-        BodyError::TooSlow => (
-            StatusCode::REQUEST_TIMEOUT,
-            "too_slow",
-            format!("the body did not arrive within {} seconds", BODY.as_secs()),
-        ),
-        BodyError::Broken => (StatusCode::BAD_REQUEST, "incomplete", "the body is incomplete".to_owned()),
-    };
-    let mut response = refusal(status, reason, &message);
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-    response
-}
-
 fn error_body(reason: &str, message: &str, field: Data) -> String {
     let error = Data::dict_of_present([("reason", Data::from(reason)), ("message", message.into()), ("field", field)]);
     Data::dict([("error", error)]).to_json()
-}
-
-fn refusal(status: StatusCode, reason: &str, message: &str) -> Response<Body> {
-    json(status, error_body(reason, message, Data::Nil))
-}
-
-fn json(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-fn only(method: &'static str) -> Response<Body> {
-    let mut response =
-        refusal(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &format!("method not allowed: use {method}"));
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(method));
-    response
-}
-
-/// Returns the response to a preflight request of a browser.
-fn preflight() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    let headers = response.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
-    let allowed = HeaderValue::from_static("Authorization, Content-Type, Last-Event-ID");
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, allowed);
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    response
-}
-
-/// Returns the refusal of a request whose host or origin is not allowed.
-fn not_allowed(error: &GuardError) -> HttpRefusal {
-    let shown = |text: &str| text.chars().take(80).collect::<String>();
-    let (reason, message) = match error {
-        GuardError::NoHost => ("host", "missing header `Host`".to_owned()),
-        GuardError::SeveralHosts => ("host", "repeated header `Host`".to_owned()),
-        GuardError::Host(host) => {
-            ("host", format!("this server serves only its own machine, and `{}` is not one of its names", shown(host)))
-        }
-        GuardError::Origin(origin) => {
-            ("origin", format!("the origin `{}` is not allowed; `--allow-origin` allows it", shown(origin)))
-        }
-    };
-    HttpRefusal { status: error.status(), reason, message }
-}
-
-/// Returns the body of the response to a connection beyond the limit.
-pub(super) fn full(most: usize) -> FullBody {
-    let message = format!("too many connections: {most} are open, which is the limit; try again later");
-    FullBody { media_type: "application/json", text: error_body("too_many_connections", &message, Data::Nil) }
 }

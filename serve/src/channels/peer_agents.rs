@@ -7,15 +7,13 @@ use axum::body::Body;
 use axum::http::{Response, StatusCode};
 use eventlog::EventLog as _;
 use futures_util::{StreamExt as _, stream};
-use hyper::Request;
-use hyper::body::Incoming;
 
 use super::connection::{ChannelConnection, identity};
 use super::daemon::ChannelDaemon;
 use super::incoming_tasks::{IncomingTasks, PeerAgent};
 use super::{ActionError, ChannelEvent, ChannelScope, ChannelTransport, EnrolledChannel};
-use crate::a2a::{A2aEndpoint, A2aMethod, no_scope, now_ms, read};
-use crate::http::HttpConnection;
+use crate::a2a::{A2aMethod, A2aService, no_scope, now_ms, read};
+use crate::http::{HttpConnection, HttpRefusal, HttpRequest};
 
 /// The protocol of peer agents.
 const NATIVE: &str = "a2a";
@@ -25,7 +23,7 @@ const PENDING: &str = "tasks/pending_injections";
 
 /// A2A on the port of the daemon.
 pub(super) struct PeerAgents {
-    pub(super) endpoint: A2aEndpoint,
+    pub(super) service: A2aService,
     pub(super) tasks: Arc<IncomingTasks>,
     /// The channels whose identity as a peer agent is on the log.
     known: Mutex<HashSet<Arc<str>>>,
@@ -46,8 +44,8 @@ fn scope_of(method: A2aMethod) -> ChannelScope {
 }
 
 impl PeerAgents {
-    pub(super) fn new(endpoint: A2aEndpoint, tasks: Arc<IncomingTasks>) -> PeerAgents {
-        PeerAgents { endpoint, tasks, known: Mutex::default() }
+    pub(super) fn new(service: A2aService, tasks: Arc<IncomingTasks>) -> PeerAgents {
+        PeerAgents { service, tasks, known: Mutex::default() }
     }
 
     /// Responds to a request of a channel. Every refusal is recorded.
@@ -55,29 +53,26 @@ impl PeerAgents {
         &self,
         daemon: &Arc<ChannelDaemon>,
         channel: &Arc<EnrolledChannel>,
-        request: Request<Incoming>,
-    ) -> Response<Body> {
-        let http = request.extensions().get::<HttpConnection>().cloned();
-        let (head, body) = request.into_parts();
-        let bytes = match self.endpoint.receive(&head.headers, Body::new(body)).await {
-            Ok(bytes) => bytes,
-            Err(refused) => return *refused,
-        };
+        request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        let http = request.connection().cloned();
+        let bytes = request.json().await?;
+        let head = &request.head;
         let request = read(&bytes);
         let method = request.as_ref().ok().and_then(|request| A2aMethod::of(&request.method).ok());
         if let Some(scope) = method.map(scope_of).filter(|scope| !channel.scopes.has(*scope)) {
             daemon.refuse(channel, None, None, &ActionError::Scope(scope));
             let id = request.ok().and_then(|request| request.id);
-            return A2aEndpoint::refuse(&head, id, &no_scope(scope.as_str()));
+            return Ok(A2aService::refuse(head, id, &no_scope(scope.as_str())));
         }
         if method.is_some() {
             self.introduce(daemon, channel);
         }
         let peer = PeerAgent { daemon: daemon.clone(), channel: channel.clone(), tasks: self.tasks.clone() };
-        let manager = self.endpoint.manager().seen_by(Arc::new(peer));
-        let response = self.endpoint.respond(&manager, &head, request).await;
+        let manager = self.service.manager.seen_by(Arc::new(peer));
+        let response = self.service.respond(&manager, head, request).await;
         let is_stream = method.is_some_and(A2aMethod::is_stream) && response.status() == StatusCode::OK;
-        if is_stream { connected(response, daemon, channel, http) } else { response }
+        Ok(if is_stream { connected(response, daemon, channel, http) } else { response })
     }
 
     /// Records the identity of a channel at its first request as a peer agent.

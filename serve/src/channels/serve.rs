@@ -10,7 +10,7 @@ use stdlib::{Agent, Capability, Diagnostic, from_core};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
-use super::http::{ChannelAnswerer, ChannelHttpState, full};
+use super::http::ChannelHttp;
 use super::in_process::InProcessChannels;
 use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
@@ -21,12 +21,12 @@ use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
 use crate::a2a::card::about;
 use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{InputModes, TaskSettings};
-use crate::a2a::{A2aEndpoint, A2aLimits, CardUrl, TaskManager};
+use crate::a2a::{A2aLimits, A2aService, CardUrl, TaskManager};
 use crate::count_limit::CountLimit;
 use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
-use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
-use crate::spawn::spawn;
+use crate::http::{HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, is_local};
+use crate::spawn::{on_this_thread, spawn};
 
 /// The names that configure the address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
@@ -34,16 +34,15 @@ pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", 
 /// The time after which an idle session is closed by default.
 const SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// The timeout for writing the last responses after all sessions are over.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
-
 /// The settings of a server.
 #[derive(Debug, Clone)]
 pub struct ChannelSettings {
     /// The address to listen on; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// Whether the address may be one that other machines reach. Nothing is encrypted.
+    /// Whether the address may be one that other machines reach although nothing is encrypted.
     pub insecure: bool,
+    /// The certificate; without one, connections are not encrypted.
+    pub tls: Option<ServerTls>,
     /// Allowed origins of web pages, such as `https://example.com`; `*` allows all.
     pub origins: Vec<String>,
     /// The mode of new sessions; the default is `ask`.
@@ -115,28 +114,23 @@ pub fn serve<'a>(
     ready: &dyn Fn(&str),
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| internal("the async runtime", &error))?;
-    let ended = runtime.block_on(async { run(served, settings, ready, stop()).await });
-    // Do not wait for connections whose clients do not read.
-    runtime.shutdown_background();
-    ended
+    on_this_thread(ChannelCode::Internal, run(served, settings, ready, stop))
 }
 
-async fn run(
+async fn run<'a>(
     served: Served,
     settings: ChannelSettings,
     ready: &dyn Fn(&str),
-    stop: StopSignal<'_>,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let Some(log) = served.log.clone() else {
         let message = "channels need an event log in a file, but the log is in memory";
         return Err(vec![Diagnostic::new(ChannelCode::NoLog, message).help("use `--event-log sqlite:PATH`")]);
     };
-    let ChannelSettings { listen, insecure, origins, mode, drain: grace, orphan, limits, peer_agents } = settings;
+    let ChannelSettings { listen, insecure, tls, origins, mode, drain: grace, orphan, limits, peer_agents } = settings;
     // Two daemons of one log would execute an action twice.
     log.own().map_err(|error| vec![invalid_log(&error)])?;
-    let (listener, bound) = bind(listen, insecure).map_err(|error| vec![cannot_listen(&error)])?;
+    let port = HttpPort::open(listen, insecure || tls.is_some(), tls).map_err(|error| vec![cannot_listen(&error)])?;
     let read = ChannelCore::read(log, &limits, orphan);
     let (core, head) = read.map_err(|error| vec![invalid_log(&error)])?;
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
@@ -155,31 +149,23 @@ async fn run(
     in_process.attach(&daemon);
     let agents = match (peer_agents, about, tasks) {
         (Some(settings), Some(about), Some(tasks)) => {
-            let url = match &about.url {
-                Some(url) => CardUrl::Fixed(url.clone()),
-                None if bound.ip().is_unspecified() => CardUrl::Asked(format!("http://{bound}/")),
-                None => CardUrl::Fixed(format!("http://{bound}/")),
-            };
+            let url = CardUrl::of(&about, &port);
             let manager = task_manager(&host, &core, &tasks, &about, &mode, settings.limits)?;
             tasks.reconcile(&manager).await;
-            let endpoint = A2aEndpoint::new(manager, about, url, limits.body, settings.limits.streams);
-            Some(PeerAgents::new(endpoint, tasks))
+            Some(PeerAgents::new(A2aService::shared(manager, about, url, settings.limits.streams), tasks))
         }
         _ => None,
     };
-    let manager = agents.as_ref().map(|agents| agents.endpoint.manager().clone());
+    let manager = agents.as_ref().map(|agents| agents.service.manager.clone());
     let guard = RequestGuard { is_local: is_local(&listen), public: None, origins };
-    let answerer = ChannelAnswerer::new(ChannelHttpState {
-        daemon: daemon.clone(),
-        guard,
-        websockets: CountLimit::new(limits.connections),
-        peer_agents: agents,
-    });
-    let listener = HttpListener::new(listener, limits.connections, full);
+    let url = port.url();
+    let protocol =
+        ChannelHttp { daemon: daemon.clone(), websockets: CountLimit::new(limits.connections), peer_agents: agents };
+    let server = HttpServer::new(port, limits.connections, guard, Arc::new(protocol));
     daemon.recover().await;
-    ready(&format!("http://{bound}"));
+    ready(&url);
     let stopped = async {
-        let code = stop.await;
+        let code = stop().await;
         match &manager {
             Some(manager) => {
                 manager.begin_drain();
@@ -192,7 +178,6 @@ async fn run(
         }
         code
     };
-    let answer = move |request| answerer.clone().answer(request);
     let fan_out = core.fan_out.clone();
     let waking = spawn(async move { fan_out.wake_readers().await });
     let code = tokio::select! {
@@ -201,16 +186,16 @@ async fn run(
         () = daemon.sweep() => 0,
         never = host.close_idle(limits.session_idle) => match never {},
         never = poll_peers(&daemon, may_ask) => match never {},
-        never = listener.take_all(answer) => match never {},
+        never = server.forever() => match never {},
     };
-    let ending = listener.close();
+    let ending = server.close();
     match &manager {
         Some(manager) => manager.stop().await,
         None => host.stop().await,
     }
     core.settle(true);
     core.presence.close_all(DisconnectReason::Stopping);
-    let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+    ending.last_answers().await;
     waking.abort();
     drop(tail);
     Ok(code)
@@ -257,7 +242,7 @@ pub fn cannot_listen(error: &ListenError) -> Diagnostic {
             ChannelCode::Exposed,
             format!("`{address}` can be reached from other machines, and nothing is encrypted"),
         )
-        .help("listen on 127.0.0.1 behind a proxy with TLS, or pass `--insecure`"),
+        .help("set `--tls-cert` and `--tls-key`, listen on 127.0.0.1 behind a proxy with TLS, or pass `--insecure`"),
         error => Diagnostic::new(ChannelCode::Address, error.to_string()).help(NAMES.help(error)),
     }
 }

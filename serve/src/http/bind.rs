@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use tokio::net::{TcpListener, TcpSocket};
 
 use super::address::{ListenError, is_local};
+use super::tls::ServerTls;
 
 /// The size of the system's send buffer for each connection in bytes; the system doubles it for its own use.
 const UNREAD: u32 = 128 * 1024;
@@ -19,12 +20,40 @@ const UNSENT: u32 = 16 * 1024;
 /// The maximum number of connections that wait to be accepted.
 const WAITING: u32 = 1024;
 
+/// A port that listens.
+pub(crate) struct HttpPort {
+    pub(super) listener: TcpListener,
+    /// The address, with the actual port.
+    pub(crate) address: SocketAddr,
+    pub(super) tls: Option<ServerTls>,
+}
+
+impl HttpPort {
+    /// Listens at an address.
+    ///
+    /// # Errors
+    /// Other machines can reach the address and it `is_protected` by nothing, or the system refuses the address.
+    pub(crate) fn open(
+        address: SocketAddr,
+        is_protected: bool,
+        tls: Option<ServerTls>,
+    ) -> Result<HttpPort, ListenError> {
+        let (listener, address) = bind(address, is_protected)?;
+        Ok(HttpPort { listener, address, tls })
+    }
+
+    /// Returns the URL of the port, without a path.
+    pub(crate) fn url(&self) -> String {
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.address)
+    }
+}
+
 /// Listens at an address, and returns the address with its actual port.
 ///
 /// # Errors
-/// Other machines can reach the address and callers need no token, or the system refuses the address.
-pub(crate) fn bind(address: SocketAddr, has_token: bool) -> Result<(TcpListener, SocketAddr), ListenError> {
-    if !is_local(&address) && !has_token {
+/// Other machines can reach the address and it `is_protected` by nothing, or the system refuses the address.
+pub(crate) fn bind(address: SocketAddr, is_protected: bool) -> Result<(TcpListener, SocketAddr), ListenError> {
+    if !is_local(&address) && !is_protected {
         return Err(ListenError::Exposed(address));
     }
     let listening = listen(address).and_then(|listener| listener.local_addr().map(|bound| (listener, bound)));

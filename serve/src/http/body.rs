@@ -13,6 +13,9 @@ use futures_util::StreamExt as _;
 /// The multiple of the maximum size that is read of a body that is too large, so that its sender gets the response.
 const TOLERATED: usize = 8;
 
+/// The timeout for reading a body.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The pause of an unwanted body's sender after which it gets the response.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -27,17 +30,17 @@ pub(crate) enum BodyError {
     Broken,
 }
 
-/// Reads a body of at most `most` bytes, with the timeout `within`.
+/// Reads a body of at most `most` bytes.
 ///
 /// # Errors
 /// The body could not be read.
-pub(crate) async fn read(body: Body, most: usize, within: Duration) -> Result<Bytes, BodyError> {
+pub(super) async fn read(body: Body, most: usize) -> Result<Bytes, BodyError> {
     let is_too_large = usize::try_from(body.size_hint().lower()).map_or(true, |least| least > most);
     if is_too_large {
-        skip(body, most, within).await;
+        skip(body, most).await;
         return Err(BodyError::TooLarge);
     }
-    tokio::time::timeout(within, gather(body, most)).await.unwrap_or(Err(BodyError::TooSlow))
+    tokio::time::timeout(TIMEOUT, gather(body, most)).await.unwrap_or(Err(BodyError::TooSlow))
 }
 
 async fn gather(body: Body, most: usize) -> Result<Bytes, BodyError> {
@@ -64,10 +67,10 @@ async fn gather(body: Body, most: usize) -> Result<Bytes, BodyError> {
 }
 
 /// Reads an unwanted body and discards it: a client that still writes reads the response only after that. Stops after
-/// some more than `most` bytes, when the sender pauses, or after `within`.
-pub(crate) async fn skip(body: Body, most: usize, within: Duration) {
+/// some more than `most` bytes, when the sender pauses, or at the timeout.
+pub(super) async fn skip(body: Body, most: usize) {
     let all = skip_rest(body.into_data_stream(), most.saturating_mul(TOLERATED));
-    let _ = tokio::time::timeout(within, all).await;
+    let _ = tokio::time::timeout(TIMEOUT, all).await;
 }
 
 async fn skip_rest(mut pieces: axum::body::BodyDataStream, most: usize) {
@@ -92,45 +95,44 @@ mod tests {
         Body::from_stream(stream::iter((0..count).map(|_| Ok::<_, Infallible>(Bytes::from_static(b"1234")))))
     }
 
-    const SOON: Duration = Duration::from_secs(10);
-
     #[tokio::test]
     async fn a_body_may_have_so_many_bytes() {
-        assert_eq!(read(Body::empty(), 4, SOON).await.unwrap().len(), 0);
-        assert_eq!(&read(Body::from("1234"), 4, SOON).await.unwrap()[..], b"1234");
-        assert_eq!(read(Body::from("12345"), 4, SOON).await, Err(BodyError::TooLarge));
-        assert_eq!(&read(pieces(3), 12, SOON).await.unwrap()[..], b"123412341234");
-        assert_eq!(read(pieces(4), 15, SOON).await, Err(BodyError::TooLarge));
-        assert_eq!(read(pieces(1_000_000), 8, SOON).await, Err(BodyError::TooLarge));
+        assert_eq!(read(Body::empty(), 4).await.unwrap().len(), 0);
+        assert_eq!(&read(Body::from("1234"), 4).await.unwrap()[..], b"1234");
+        assert_eq!(read(Body::from("12345"), 4).await, Err(BodyError::TooLarge));
+        assert_eq!(&read(pieces(3), 12).await.unwrap()[..], b"123412341234");
+        assert_eq!(read(pieces(4), 15).await, Err(BodyError::TooLarge));
+        assert_eq!(read(pieces(1_000_000), 8).await, Err(BodyError::TooLarge));
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_has_so_much_time() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
-        assert_eq!(read(never, 4, Duration::from_millis(1)).await, Err(BodyError::TooSlow));
+        assert_eq!(read(never, 4).await, Err(BodyError::TooSlow));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_body_that_drips_has_no_more_time_than_any() {
         let drips = stream::unfold((), async |()| {
-            tokio::time::sleep(SOON * 3 / 10).await;
+            tokio::time::sleep(TIMEOUT * 3 / 10).await;
             Some((Ok::<_, Infallible>(Bytes::from_static(b"1")), ()))
         });
         let began = tokio::time::Instant::now();
-        assert_eq!(read(Body::from_stream(drips), 1000, SOON).await, Err(BodyError::TooSlow));
-        assert_eq!(began.elapsed(), SOON);
+        assert_eq!(read(Body::from_stream(drips), 1000).await, Err(BodyError::TooSlow));
+        assert_eq!(began.elapsed(), TIMEOUT);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn what_is_not_wanted_is_not_waited_for() {
         let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
-        // It ends, however long the timeout for a wanted body is.
-        skip(never, 4, Duration::MAX).await;
+        let began = tokio::time::Instant::now();
+        skip(never, 4).await;
+        assert_eq!(began.elapsed(), PAUSE);
     }
 
     #[tokio::test]
     async fn a_body_that_breaks_off_is_none() {
         let broken = stream::iter([Ok(Bytes::from_static(b"1")), Err(std::io::Error::other("gone"))]);
-        assert_eq!(read(Body::from_stream(broken), 4, SOON).await, Err(BodyError::Broken));
+        assert_eq!(read(Body::from_stream(broken), 4).await, Err(BodyError::Broken));
     }
 }

@@ -17,15 +17,19 @@ pub(crate) struct RequestGuard {
 }
 
 /// The reason why a request is not allowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GuardError {
     /// An HTTP/1.1 request has no `Host`.
+    #[error("missing header `Host`")]
     NoHost,
     /// An HTTP/1.1 request has several `Host`s.
+    #[error("repeated header `Host`")]
     SeveralHosts,
     /// The host is not a name of this machine.
+    #[error("this server serves only its own machine, and `{}` is not one of its names", shortened(.0))]
     Host(String),
     /// The origin is not allowed.
+    #[error("the origin `{}` is not allowed; `--allow-origin` allows it", shortened(.0))]
     Origin(String),
 }
 
@@ -99,6 +103,15 @@ fn one_host(headers: &HeaderMap) -> Result<(), GuardError> {
         1 => Ok(()),
         0 => Err(GuardError::NoHost),
         _ => Err(GuardError::SeveralHosts),
+    }
+}
+
+/// Returns the start of a client's text, for a message.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 80;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -15,16 +15,21 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
+use tokio_rustls::TlsAcceptor;
 
 use super::batched_stream::{BatchSwitch, BatchedStream, WriteBatch};
+use super::bind::HttpPort;
+use super::refusal::RefusalBody;
+use super::stream::HttpStream;
+use super::tls::ServerTls;
 use super::write_timeout::WriteTimeout;
 use crate::count_limit::{CountLimit, CountPermit};
 use crate::spawn::spawn;
 use crate::when_woken::WhenWoken;
 
-/// The timeout for the head of a request, and for an idle connection.
+/// The timeout for a TLS handshake, for the head of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(10);
 
 /// The timeout for a connection whose client reads nothing.
@@ -36,27 +41,25 @@ const BUFFER: usize = 32 * 1024;
 /// The delay after the system refuses a connection: others must end first.
 const EXHAUSTED: Duration = Duration::from_millis(50);
 
+/// A connection with its limits.
+type ClientStream = WriteTimeout<BatchedStream>;
+
 /// Answers a request. It is boxed, so that hyper's connection is compiled once and not for each server.
 type Answer = Arc<dyn Fn(Request<Incoming>) -> PendingAnswer + Send + Sync>;
 
 type PendingAnswer = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 /// Accepts connections.
-pub(crate) struct HttpListener {
-    listener: TcpListener,
+pub(super) struct HttpListener {
+    port: HttpPort,
+    /// Accepts connections with TLS.
+    acceptor: Option<TlsAcceptor>,
     permits: CountLimit,
     batch: Arc<WriteBatch>,
     /// Whether shutdown has begun.
     ending: watch::Sender<bool>,
     /// The response to a connection beyond the limit.
     full: Vec<u8>,
-}
-
-/// The body of the response to a connection beyond the limit.
-pub(crate) struct FullBody {
-    /// The content type.
-    pub(crate) media_type: &'static str,
-    pub(crate) text: String,
 }
 
 /// The connection of a request. Each request has it as an extension.
@@ -93,14 +96,15 @@ impl HttpConnection {
 impl HttpListener {
     /// Creates a listener that accepts at most `connections` connections at one time. Further ones get the body that
     /// `full` returns for the limit.
-    pub(crate) fn new(listener: TcpListener, connections: u32, full: impl FnOnce(usize) -> FullBody) -> HttpListener {
+    pub(super) fn new(port: HttpPort, connections: u32, full: impl FnOnce(usize) -> RefusalBody) -> HttpListener {
         let permits = CountLimit::new(connections);
         let full = unavailable(&full(permits.most()));
-        HttpListener { listener, permits, batch: Arc::default(), ending: watch::Sender::new(false), full }
+        let acceptor = port.tls.as_ref().map(ServerTls::acceptor);
+        HttpListener { port, acceptor, permits, batch: Arc::default(), ending: watch::Sender::new(false), full }
     }
 
     /// Accepts connections, forever.
-    pub(crate) async fn take_all<F>(
+    pub(super) async fn take_all<F>(
         &self,
         answer: impl Fn(Request<Incoming>) -> F + Send + Sync + 'static,
     ) -> Infallible
@@ -113,7 +117,7 @@ impl HttpListener {
 
     async fn take_each(&self, answer: &Answer) -> Infallible {
         loop {
-            match self.listener.accept().await {
+            match self.port.listener.accept().await {
                 Ok((stream, client)) => self.take(stream, client.ip(), answer),
                 Err(error) => {
                     let cause = error.kind().to_string();
@@ -129,18 +133,21 @@ impl HttpListener {
             let most = self.permits.most();
             let message = format_args!("refused an HTTP connection: {most} are open, which is the limit");
             report(FailedOperation::Accept, "connection limit", message);
-            // It fits into the buffer of a new connection, so this does not wait.
-            let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
+            // It fits into the buffer of a new connection, so this does not wait. A client with TLS could not read it.
+            if self.acceptor.is_none() {
+                let _ = stream.into_std().and_then(|mut stream| stream.write(&self.full));
+            }
             return;
         };
         let _ = stream.set_nodelay(true);
         let connection = HttpConnection { client: Some(client), ..HttpConnection::default() };
         let stream = BatchedStream::new(stream, self.batch.clone(), connection.batched.clone());
-        spawn(carry(stream, connection, answer.clone(), permit, self.ending.subscribe()));
+        let stream = WriteTimeout::new(stream, WRITE_TIMEOUT);
+        spawn(carry(stream, self.acceptor.clone(), connection, answer.clone(), permit, self.ending.subscribe()));
     }
 
     /// Stops accepting connections, and further requests on the open ones.
-    pub(crate) fn close(self) -> OpenConnections {
+    pub(super) fn close(self) -> OpenConnections {
         self.ending.send_replace(true);
         OpenConnections(self.permits)
     }
@@ -158,20 +165,28 @@ impl OpenConnections {
 
 /// Serves requests on a connection until the client closes it, or until both sides do so during shutdown.
 async fn carry(
-    stream: BatchedStream,
+    stream: ClientStream,
+    acceptor: Option<TlsAcceptor>,
     connection: HttpConnection,
     answer: Answer,
     permit: CountPermit,
     ending: watch::Receiver<bool>,
 ) {
-    let io = TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT));
     let (mut closed, mut ends) = (connection.closed(), ends(ending));
+    let stream = match acceptor {
+        None => HttpStream::Plain(stream),
+        // It is boxed, so that connections without TLS stay small.
+        Some(acceptor) => match Box::pin(shake_hands(acceptor, stream, &mut ends)).await {
+            Some(stream) => stream,
+            None => return,
+        },
+    };
     let answer = move |mut request: Request<Incoming>| {
         connection.batched.set(false);
         request.extensions_mut().insert(connection.clone());
         answer(request)
     };
-    let mut served = pin!(bounded().serve_connection(io, service_fn(answer)).with_upgrades());
+    let mut served = pin!(bounded().serve_connection(TokioIo::new(stream), service_fn(answer)).with_upgrades());
     let is_over = tokio::select! {
         biased;
         _ = served.as_mut() => true,
@@ -190,6 +205,26 @@ async fn carry(
     drop(permit);
 }
 
+/// Begins TLS on a connection, unless the client fails to, or shutdown begins.
+async fn shake_hands(
+    acceptor: TlsAcceptor,
+    stream: ClientStream,
+    ends: &mut WhenWoken<()>,
+) -> Option<HttpStream<ClientStream>> {
+    let shaken = tokio::select! {
+        biased;
+        shaken = tokio::time::timeout(HEAD, acceptor.accept(stream)) => shaken,
+        () = ends => return None,
+    };
+    match shaken {
+        Ok(Ok(stream)) => return Some(HttpStream::Tls(Box::new(stream))),
+        // The text is that of the library, and has nothing that the client chose.
+        Ok(Err(error)) => tracing::debug!("closed a connection: TLS handshake failed: {error}"),
+        Err(_) => tracing::debug!("closed a connection: no TLS handshake within {} s", HEAD.as_secs()),
+    }
+    None
+}
+
 /// Completes when shutdown begins.
 fn ends(mut ending: watch::Receiver<bool>) -> WhenWoken<()> {
     WhenWoken::new(async move {
@@ -206,8 +241,8 @@ fn bounded() -> http1::Builder {
 }
 
 /// Returns a response with the status 503.
-fn unavailable(body: &FullBody) -> Vec<u8> {
-    let FullBody { media_type, text } = body;
+fn unavailable(body: &RefusalBody) -> Vec<u8> {
+    let RefusalBody { media_type, text } = body;
     let head = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close";
     format!("{head}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
 }
@@ -258,9 +293,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_writes_without_the_batch_until_it_asks_for_it() {
-        let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let mut client = TcpStream::connect(socket.local_addr().unwrap()).await.unwrap();
-        let listener = HttpListener::new(socket, 1, |_| FullBody { media_type: "text/plain", text: String::new() });
+        let port = HttpPort::open("127.0.0.1:0".parse().unwrap(), false, None).unwrap();
+        let mut client = TcpStream::connect(port.address).await.unwrap();
+        let listener = HttpListener::new(port, 1, |_| RefusalBody::plain(String::new()));
         // Each response says whether the batch was on before the request asked for it, and after it did.
         let answer = async |request: Request<Incoming>| {
             let connection = request.extensions().get::<HttpConnection>().unwrap();
@@ -284,5 +319,31 @@ mod tests {
         };
         let batched: Vec<_> = read.lines().filter_map(|line| line.strip_prefix("x-batch: ")).collect();
         assert_eq!(batched, ["false true"; 2], "{read}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handshake_has_ten_seconds_and_counts_among_the_connections() {
+        let files = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/tls");
+        let tls = ServerTls::read(&files.join("server.pem"), &files.join("server.key")).unwrap();
+        let port = HttpPort::open("127.0.0.1:0".parse().unwrap(), false, Some(tls)).unwrap();
+        assert!(port.url().starts_with("https://127.0.0.1:"));
+        let address = port.address;
+        let listener = HttpListener::new(port, 1, |_| RefusalBody::plain(String::new()));
+        let answer = async |_| Ok::<_, Infallible>(Response::new(Body::empty()));
+        let began = Instant::now();
+        let silent = async {
+            let mut first = TcpStream::connect(address).await.unwrap();
+            let mut second = TcpStream::connect(address).await.unwrap();
+            let mut read = Vec::new();
+            let _ = second.read_to_end(&mut read).await;
+            assert_eq!((began.elapsed(), read.len()), (Duration::ZERO, 0), "the only place is taken");
+            let _ = first.read_to_end(&mut read).await;
+            read.len()
+        };
+        let read = tokio::select! {
+            never = listener.take_all(answer) => match never {},
+            read = silent => read,
+        };
+        assert_eq!((began.elapsed().as_secs(), read), (10, 0));
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn bearer_of(headers: &HeaderMap) -> Result<OfferedToken, AccessError
 }
 
 /// Returns the `WWW-Authenticate` header of a response to a caller that is denied, by the headers of the request.
-pub(crate) fn challenge(headers: &HeaderMap) -> HeaderValue {
+pub(super) fn challenge(headers: &HeaderMap) -> HeaderValue {
     let offered = headers.contains_key(header::AUTHORIZATION);
     let challenge = if offered { "Bearer realm=\"harn\", error=\"invalid_token\"" } else { "Bearer realm=\"harn\"" };
     HeaderValue::from_static(challenge)

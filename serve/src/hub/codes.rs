@@ -30,7 +30,8 @@ pub enum HubCode {
     Tls = "HARN-HUB-004", Error {
         title: "invalid certificate or key",
         meaning: "`--tls-cert` names a file with the certificate chain in PEM, and `--tls-key` one with its private \
-            key in PEM. Both are needed. The hub was not started.",
+            key in PEM. A file cannot be read or is not PEM, or the key belongs to another certificate. The hub was not \
+            started.",
     },
     /// Store that cannot be used.
     Store = "HARN-HUB-005", Error {

@@ -1,16 +1,15 @@
 //! The HTTP port: the hub as an agent of the Agent2Agent protocol, health and metrics.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use a2a::Version;
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use base::data::Data;
 use hub::Hub;
 use hub::grpc::{RequestObserver, RequestSpan, trace};
-use hyper::body::Incoming;
 
 use super::health::HealthCounts;
 use super::rest::{self, RestError};
@@ -18,13 +17,13 @@ use super::rpc::{HubCaller, HubReply, call};
 use super::tokens::AgentTokens;
 use super::{card, metrics};
 use crate::a2a::{
-    A2aCode, A2aMethod, CallResult, HttpError, RequestedVersion, RpcError, StreamContext, StreamEnvelope, closing,
-    code, content_type, denied, event_response, json, not_allowed, read, read_body, receive, refusal, refused, said,
-    stream_response, with_challenge,
+    A2aCode, A2aMethod, CallResult, RequestedVersion, RpcError, StreamContext, StreamEnvelope, code, fault_of, read,
+    refusal_body, refused, said, stream_response,
 };
-use crate::http::{FullBody, RequestGuard};
+use crate::http::response::{events, json, plain};
+use crate::http::{HttpProtocol, HttpRefusal, HttpRequest, RefusalBody, Route, RouteMethods};
 use crate::metrics::Exposition;
-use crate::probe::{self, HEALTH, METRICS, Probed, READY, plain};
+use crate::probe::{HEALTH, METRICS, Probed, READY};
 
 /// The path for JSON-RPC requests.
 const RPC: &str = "/";
@@ -32,10 +31,9 @@ const RPC: &str = "/";
 /// The paths of the card: its current name and its former one.
 const CARDS: [&str; 2] = ["/.well-known/agent-card.json", "/.well-known/agent.json"];
 
-/// The state shared by all requests.
+/// The hub over HTTP.
 pub(super) struct HubHttp {
     pub(super) hub: Hub,
-    pub(super) guard: RequestGuard,
     pub(super) tokens: Option<AgentTokens>,
     /// The URL for the card.
     pub(super) url: String,
@@ -48,60 +46,83 @@ pub(super) struct HubHttp {
     pub(super) observer: Option<RequestObserver>,
 }
 
-/// Returns the response of a server whose connections are all taken.
-pub(super) fn full(most: usize) -> FullBody {
-    let text = format!("too many connections: {most} are open, which is the limit; try again later\n");
-    FullBody { media_type: "text/plain; charset=utf-8", text }
+/// The target of a route.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum HubEndpoint {
+    Card,
+    Rpc,
+    Rest,
+}
+
+impl HttpProtocol for HubHttp {
+    /// The agent of the token, or `None` if the hub has no tokens.
+    type Caller = Option<String>;
+    type Endpoint = HubEndpoint;
+
+    fn routes(&self) -> Vec<Route<HubEndpoint>> {
+        let mut routes = vec![Route::new(RPC, RouteMethods::Post, HubEndpoint::Rpc)];
+        routes.extend(CARDS.map(|path| Route::public(path, RouteMethods::Read, HubEndpoint::Card)));
+        // Their methods and versions are checked before callers are.
+        routes.extend(rest::PATHS.map(|path| Route::public(path, RouteMethods::Any, HubEndpoint::Rest)));
+        routes
+    }
+
+    fn max_body(&self) -> usize {
+        self.max_body
+    }
+
+    async fn caller(&self, head: &Parts) -> Result<Option<String>, HttpRefusal> {
+        let Some(tokens) = &self.tokens else { return Ok(None) };
+        Ok(Some(tokens.agent(&head.headers)?.to_owned()))
+    }
+
+    fn refuse(&self, head: Option<&Parts>, refusal: &HttpRefusal) -> RefusalBody {
+        let path = head.map_or("", |head| head.uri.path());
+        let is_rest = rest::is_path(path);
+        match refusal {
+            HttpRefusal::Method(allowed) => RefusalBody::plain(match path {
+                RPC => "method not allowed: send JSON-RPC requests with POST\n".to_owned(),
+                _ if CARDS.contains(&path) => "method not allowed: read the agent card with GET\n".to_owned(),
+                _ if is_rest => format!("method not allowed: use {allowed}\n"),
+                _ => "method not allowed: use GET\n".to_owned(),
+            }),
+            HttpRefusal::NotFound => {
+                RefusalBody::plain(format!("unknown path; use {RPC}, {}, {HEALTH}, {READY} or {METRICS}\n", CARDS[0]))
+            }
+            HttpRefusal::Full(_) => RefusalBody::plain(format!("{refusal}\n")),
+            HttpRefusal::Body(..) if is_rest => RefusalBody::json(rest::unread(refusal.status(), &fault_of(refusal))),
+            HttpRefusal::Denied { .. } | HttpRefusal::MediaType(_) if is_rest => {
+                RefusalBody::json(rest::refused(&fault_of(refusal)).1)
+            }
+            refusal => refusal_body(head, &fault_of(refusal)),
+        }
+    }
+
+    async fn answer(
+        &self,
+        endpoint: HubEndpoint,
+        agent: Option<Option<String>>,
+        request: &mut HttpRequest,
+    ) -> Result<Response<Body>, HttpRefusal> {
+        match (endpoint, agent) {
+            (HubEndpoint::Card, _) => Ok(self.card(&request.head)),
+            (HubEndpoint::Rpc, Some(agent)) => self.rpc(agent, request).await,
+            (HubEndpoint::Rpc, None) => {
+                let agent = self.caller(&request.head).await?;
+                self.rpc(agent, request).await
+            }
+            (HubEndpoint::Rest, _) => self.rest(request).await,
+        }
+    }
 }
 
 impl HubHttp {
-    /// Responds to a request.
-    pub(super) async fn answer(
-        self: Arc<HubHttp>,
-        request: hyper::Request<Incoming>,
-    ) -> Result<Response<Body>, Infallible> {
-        Ok(self.respond(request.map(Body::new)).await)
-    }
-
-    async fn respond(&self, request: Request<Body>) -> Response<Body> {
-        let version = said(request.headers(), request.uri().query()).nearest();
-        if let Err(error) = self.guard.admit(request.version(), request.uri(), request.headers()) {
-            return refusal(error.status(), &not_allowed(&error), version);
-        }
-        let (path, method) = (request.uri().path(), request.method());
-        let reads = matches!(*method, Method::GET | Method::HEAD);
-        match path {
-            HEALTH | READY | METRICS if !reads => not_allowed_method("GET, HEAD", "use GET"),
-            HEALTH => probe::health(),
-            READY => probe::readiness(self),
-            METRICS => match self.agent(request.headers()) {
-                Ok(_) => probe::metrics(self),
-                Err((status, fault)) => with_challenge(refusal(status, &fault, Version::V1_0), request.headers()),
-            },
-            _ if CARDS.contains(&path) && reads => self.card(&request),
-            _ if CARDS.contains(&path) => not_allowed_method("GET, HEAD", "read the agent card with GET"),
-            RPC if *method == Method::POST => self.rpc(request).await,
-            RPC => not_allowed_method("POST", "send JSON-RPC requests with POST"),
-            _ if rest::is_path(path) => self.rest(request).await,
-            _ => {
-                let text = format!("unknown path; use {RPC}, {}, {HEALTH}, {READY} or {METRICS}\n", CARDS[0]);
-                plain(StatusCode::NOT_FOUND, text)
-            }
-        }
-    }
-
-    /// Returns the agent of a request: that of its token, or `None` if the hub has no tokens.
-    fn agent(&self, headers: &HeaderMap) -> Result<Option<String>, HttpError> {
-        let Some(tokens) = &self.tokens else { return Ok(None) };
-        tokens.agent(headers).map(|agent| Some(agent.to_owned())).map_err(denied)
-    }
-
-    fn card(&self, request: &Request<Body>) -> Response<Body> {
-        let version = match said(request.headers(), request.uri().query()) {
+    fn card(&self, head: &Parts) -> Response<Body> {
+        let version = match said(&head.headers, head.uri.query()) {
             RequestedVersion::Known(version) => Some(version),
             RequestedVersion::Nothing | RequestedVersion::Unknown(_) => None,
         };
-        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let host = head.headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let mut response =
             json(StatusCode::OK, card::of(&self.hub, &self.url, self.tokens.is_some()).text(version, false, host));
         // Agents come and go.
@@ -109,26 +130,17 @@ impl HubHttp {
         response
     }
 
-    async fn rpc(&self, request: Request<Body>) -> Response<Body> {
-        let (mut head, body) = request.into_parts();
-        let span = self.observer.as_ref().map(|_| RequestSpan::begin("", false, &mut head.headers));
+    async fn rpc(&self, agent: Option<String>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
+        let span = self.span(&mut request.head);
+        let body = request.json().await?;
+        let head = &request.head;
         let said = said(&head.headers, head.uri.query());
-        let agent = self.agent(&head.headers);
-        let admitted = agent
-            .as_ref()
-            .map_err(Clone::clone)
-            .map(|_| ())
-            .and_then(|()| content_type(head.headers.get(header::CONTENT_TYPE)));
-        let body = match receive(&head.headers, body, said.nearest(), self.max_body, admitted).await {
-            Ok(body) => body,
-            Err(refused) => return *refused,
-        };
         let request = match read(&body) {
             Ok(request) => request,
-            Err(bad) => return json(StatusCode::OK, refused(&bad.id, &bad.fault, said.nearest())),
+            Err(bad) => return Ok(json(StatusCode::OK, refused(&bad.id, &bad.fault, said.nearest()))),
         };
         let method = request.method.clone();
-        let caller = self.caller(agent.ok().flatten(), &head.headers, said.nearest());
+        let caller = self.requests_of(agent, &head.headers, said.nearest());
         let reply = call(caller, &said, request).await;
         if span.is_some() {
             let error = match &reply {
@@ -138,12 +150,17 @@ impl HubHttp {
             };
             self.observed(span, &method, error);
         }
-        match reply {
+        Ok(match reply {
             CallResult::Text(text) => json(StatusCode::OK, text),
             CallResult::Stream(frames) => stream_response(frames),
-            CallResult::Event(text) => event_response(Body::from(text)),
+            CallResult::Event(text) => events(text),
             CallResult::Nothing => plain(StatusCode::NO_CONTENT, ""),
-        }
+        })
+    }
+
+    /// Begins the span of a request, if there is an observer.
+    fn span(&self, head: &mut Parts) -> Option<RequestSpan> {
+        self.observer.as_ref().map(|_| RequestSpan::begin("", false, &mut head.headers))
     }
 
     /// Reports an answered request.
@@ -155,70 +172,62 @@ impl HubHttp {
         }
     }
 
-    fn caller(&self, agent: Option<String>, headers: &HeaderMap, version: Version) -> HubCaller<'_> {
+    fn requests_of(&self, agent: Option<String>, headers: &HeaderMap, version: Version) -> HubCaller<'_> {
         HubCaller { hub: &self.hub, agent, trace: trace(headers), streams: &self.streams, version, waits: true }
     }
 
     /// Responds to a request of the REST binding.
-    async fn rest(&self, request: Request<Body>) -> Response<Body> {
-        let (mut head, body) = request.into_parts();
-        let span = self.observer.as_ref().map(|_| RequestSpan::begin("", false, &mut head.headers));
+    async fn rest(&self, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
+        let span = self.span(&mut request.head);
         let refuse = |fault: &RpcError| {
             let (status, text) = rest::refused(fault);
             json(status, text)
         };
+        let head = &request.head;
         let asked = match rest::read(&head.method, head.uri.path(), head.uri.query()) {
             Ok(asked) => asked,
-            Err(RestError::Method(allowed)) => return not_allowed_method(allowed, &format!("use {allowed}")),
+            Err(RestError::Method(allowed)) => return Err(HttpRefusal::Method(allowed.to_owned())),
             Err(RestError::Unknown) => {
                 let message = format!("unknown path `{}`", crate::a2a::shortened(head.uri.path()));
-                return refuse(&RpcError::new(code::METHOD, A2aCode::UnknownMethod, message));
+                return Ok(refuse(&RpcError::new(code::METHOD, A2aCode::UnknownMethod, message)));
             }
-            Err(RestError::Invalid(fault)) => return refuse(&fault),
+            Err(RestError::Invalid(fault)) => return Ok(refuse(&fault)),
         };
         match said(&head.headers, head.uri.query()).known() {
             Ok(None | Some(Version::V1_0)) => {}
             Ok(Some(Version::V0_3)) => {
                 let message = "the REST binding is that of version 1.0; use JSON-RPC for version 0.3";
-                return refuse(&RpcError::new(code::VERSION, A2aCode::Version, message).field("A2A-Version"));
+                let fault = RpcError::new(code::VERSION, A2aCode::Version, message).field("A2A-Version");
+                return Ok(refuse(&fault));
             }
-            Err(fault) => return refuse(&fault),
+            Err(fault) => return Ok(refuse(&fault)),
         }
-        let agent = match self.agent(&head.headers) {
-            Ok(agent) => agent,
-            Err((_, fault)) => return with_challenge(refuse(&fault), &head.headers),
-        };
+        let agent = self.caller(head).await?;
         let mut params = asked.params;
         if asked.has_body {
             let is_a2a = head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/a2a+json");
-            if !is_a2a && let Err((_, fault)) = content_type(head.headers.get(header::CONTENT_TYPE)) {
-                return refuse(&fault);
-            }
-            let body = match read_body(body, self.max_body).await {
-                Ok(body) => body,
-                Err((status, fault)) => return closing(json(status, rest::unread(status, &fault))),
-            };
+            let body = if is_a2a { request.bytes().await? } else { request.json().await? };
             let text = std::str::from_utf8(&body).map_err(|_| "it is not UTF-8".to_owned());
             let read = text.and_then(|text| Data::from_json(text).map_err(|error| error.message));
             params = match read {
                 Ok(data) => data,
                 Err(why) => {
                     let message = format!("invalid JSON body: {why}");
-                    return refuse(&RpcError::new(code::NOT_JSON, A2aCode::NoJson, message));
+                    return Ok(refuse(&RpcError::new(code::NOT_JSON, A2aCode::NoJson, message)));
                 }
             };
         }
-        let caller = self.caller(agent, &head.headers, Version::V1_0);
+        let caller = self.requests_of(agent, &request.head.headers, Version::V1_0);
         let name = asked.method.name();
         let reply = caller.execute(asked.method, name, &params).await;
         self.observed(span, name, reply.as_ref().err().map(|fault| fault.word().to_owned()));
-        match reply {
+        Ok(match reply {
             Ok(HubReply::Data(data)) => json(StatusCode::OK, data.to_json()),
             Ok(HubReply::Stream(stream)) => {
                 stream_response(stream.events(StreamEnvelope::Bare(|fault| rest::refused(fault).1), &caller))
             }
             Err(fault) => refuse(&fault),
-        }
+        })
     }
 }
 
@@ -230,12 +239,6 @@ fn error_code(response: &str) -> Option<String> {
     }
     let code = Data::from_json(response.trim_end()).ok()?.at("error.code").as_int()?;
     Some(code.to_string())
-}
-
-fn not_allowed_method(allowed: &'static str, help: &str) -> Response<Body> {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, format!("method not allowed: {help}\n"));
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
-    response
 }
 
 impl Probed for HubHttp {
@@ -262,9 +265,12 @@ mod tests {
     use hub::broker::{BrokerOptions, Caller, Command, Register};
     use hub::store::{Durability, MemoryStore, Store, StoreError, StoreFuture};
 
+    use axum::http::Request;
+
     use super::*;
     use crate::a2a::FrameCache;
     use crate::count_limit::CountLimit;
+    use crate::http::{HttpEdge, RequestGuard};
 
     /// A store that writes nothing.
     struct FullStore;
@@ -283,10 +289,13 @@ mod tests {
         }
     }
 
-    fn served(hub: &Hub) -> HubHttp {
+    fn served(hub: &Hub) -> HttpEdge<HubHttp> {
+        HttpEdge::new(Arc::new(of(hub)), RequestGuard { is_local: true, ..RequestGuard::default() })
+    }
+
+    fn of(hub: &Hub) -> HubHttp {
         HubHttp {
             hub: hub.clone(),
-            guard: RequestGuard { is_local: true, ..RequestGuard::default() },
             tokens: None,
             url: String::new(),
             max_body: 2048,
@@ -298,7 +307,7 @@ mod tests {
     }
 
     /// Sends a request, and returns the status and the body of the response.
-    async fn ask(http: &HubHttp, method: &str, path: &str, body: &str) -> (StatusCode, String) {
+    async fn ask(http: &HttpEdge<HubHttp>, method: &str, path: &str, body: &str) -> (StatusCode, String) {
         let request = Request::builder().method(method).uri(path).header(header::HOST, "localhost");
         let request = request.header(header::CONTENT_TYPE, "application/json").body(Body::from(body.to_owned()));
         let response = http.respond(request.unwrap()).await;
@@ -410,10 +419,11 @@ mod tests {
     #[tokio::test]
     async fn a_hub_whose_store_failed_or_that_drains_is_not_ready() {
         let hub = Hub::open(Box::new(FullStore), BrokerOptions::default()).unwrap();
-        let http = served(&hub);
+        let http = Arc::new(of(&hub));
+        let edge = HttpEdge::new(http.clone(), RequestGuard { is_local: true, ..RequestGuard::default() });
         let ready = async || {
             let request = Request::builder().uri(READY).header(header::HOST, "localhost").body(Body::empty()).unwrap();
-            (http.respond(request).await.status(), http.readiness())
+            (edge.respond(request).await.status(), http.readiness())
         };
         assert_eq!(ready().await, (StatusCode::OK, Ok(())));
         http.is_draining.store(true, Ordering::Relaxed);

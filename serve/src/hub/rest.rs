@@ -16,9 +16,12 @@ pub(super) struct RestRequest {
     pub(super) has_body: bool,
 }
 
+/// The paths of the binding.
+pub(super) const PATHS: [&str; 5] = ["/message:send", "/message:stream", "/tasks", "/extendedAgentCard", "/tasks/*"];
+
 /// Returns whether a path belongs to the binding.
 pub(super) fn is_path(path: &str) -> bool {
-    matches!(path, "/message:send" | "/message:stream" | "/tasks" | "/extendedAgentCard") || path.starts_with("/tasks/")
+    PATHS.contains(&path) || path.starts_with("/tasks/")
 }
 
 /// Reads the path and the query of a request.

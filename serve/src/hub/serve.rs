@@ -17,13 +17,13 @@ use stdlib::Diagnostic;
 
 use super::HubCode;
 use super::health::{HealthCounts, HealthSettings, check_agents};
-use super::http::{HubHttp, full};
+use super::http::HubHttp;
 use super::tokens::AgentTokens;
 use crate::a2a::{FrameCache, StreamContext};
 use crate::count_limit::CountLimit;
 use crate::drain::StopSignal;
-use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
-use crate::spawn::spawn;
+use crate::http::{HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, bind, is_local};
+use crate::spawn::{on_this_thread, spawn};
 
 /// The names that configure the gRPC address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "--token-file", port: 50_051 };
@@ -53,8 +53,8 @@ pub struct HubSettings {
     pub store: StoreLocation,
     /// The tokens of the agents; without them, only loopback addresses are allowed.
     pub tokens: Option<AgentTokens>,
-    /// The certificate and key of the gRPC port.
-    pub tls: Option<TlsFiles>,
+    /// The certificate of both ports; without one, connections are not encrypted.
+    pub tls: Option<ServerTls>,
     /// Times and limits of the broker.
     pub options: BrokerOptions,
     /// The limits of the ports.
@@ -114,14 +114,7 @@ pub fn serve<'a>(
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let hub = open(&settings.store, settings.options.clone())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        vec![Diagnostic::new(HubCode::Internal, format!("could not start the async runtime: {error}"))]
-    })?;
-    let ended = runtime.block_on(async { talk(hub, settings, ready, stop()).await });
-    // Do not wait for connections whose clients do not read.
-    runtime.shutdown_background();
-    ended
+    on_this_thread(HubCode::Internal, talk(hub, settings, ready, stop))
 }
 
 fn open(location: &StoreLocation, options: BrokerOptions) -> Result<Hub, Vec<Diagnostic>> {
@@ -135,11 +128,11 @@ fn open(location: &StoreLocation, options: BrokerOptions) -> Result<Hub, Vec<Dia
     })
 }
 
-async fn talk(
+async fn talk<'a>(
     hub: Hub,
     settings: HubSettings,
     ready: &dyn Fn(&HubAddresses),
-    stop: StopSignal<'_>,
+    stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
     let HubSettings { listen, http, tokens, tls, limits, drain, observer, health, .. } = settings;
     let requests = observer.map(|observer| {
@@ -149,11 +142,14 @@ async fn talk(
     let has_tokens = tokens.is_some();
     let (grpc_listener, grpc_address) =
         bind(listen, has_tokens).map_err(|error| vec![cannot_listen(&NAMES, &error)])?;
-    let (http_listener, http_address) =
-        bind(http, has_tokens).map_err(|error| vec![cannot_listen(&HTTP_NAMES, &error)])?;
+    let port =
+        HttpPort::open(http, has_tokens, tls.clone()).map_err(|error| vec![cannot_listen(&HTTP_NAMES, &error)])?;
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let addresses =
-        HubAddresses { grpc: format!("{scheme}://{grpc_address}"), http: format!("http://{http_address}/") };
+    let addresses = HubAddresses { grpc: format!("{scheme}://{grpc_address}"), http: format!("{}/", port.url()) };
+    let tls = tls.map(|tls| {
+        let (certificate, key) = tls.pem();
+        TlsFiles { certificate: certificate.to_vec(), key: key.to_vec() }
+    });
     let authenticate: Arc<dyn Authenticate> = match &tokens {
         Some(tokens) => Arc::new(tokens.clone()),
         None => Arc::new(NoAuthentication),
@@ -169,9 +165,8 @@ async fn talk(
     };
     let is_draining = Arc::new(AtomicBool::new(false));
     let health_counts = Arc::new(HealthCounts::default());
-    let answerer = Arc::new(HubHttp {
+    let protocol = Arc::new(HubHttp {
         hub: hub.clone(),
-        guard: RequestGuard { is_local: is_local(&http), ..RequestGuard::default() },
         tokens,
         url: addresses.http.clone(),
         max_body: limits.message,
@@ -180,7 +175,8 @@ async fn talk(
         observer: requests,
         health: health_counts.clone(),
     });
-    let listener = HttpListener::new(http_listener, limits.connections, full);
+    let guard = RequestGuard { is_local: is_local(&http), ..RequestGuard::default() };
+    let server = HttpServer::new(port, limits.connections, guard, protocol);
     let closing = tokio::sync::Notify::new();
     let served = grpc::serve(hub.clone(), grpc, grpc_listener, closing.notified());
     tokio::pin!(served);
@@ -195,7 +191,7 @@ async fn talk(
     ready(&addresses);
     // While it drains, the hub goes on responding, and workers can finish the tasks that they hold.
     let stopped = async {
-        let code = stop.await;
+        let code = stop().await;
         is_draining.store(true, Ordering::Relaxed);
         hub.drain();
         let _ = tokio::time::timeout(drain, no_leases(&hub)).await;
@@ -205,11 +201,11 @@ async fn talk(
         biased;
         code = stopped => code,
         ended = &mut served => return Err(vec![broken(ended.err())]),
-        never = listener.take_all(move |request| answerer.clone().answer(request)) => match never {},
+        never = server.forever() => match never {},
     };
     hub.close();
     closing.notify_one();
-    let ending = listener.close();
+    let ending = server.close();
     let last = async {
         let _ = served.await;
         ending.all_written().await;

@@ -29,5 +29,11 @@ pub enum McpServerCode {
         meaning: "The system refused a resource that the server needs, such as a thread or timers and sockets. The \
             message names it.",
     },
+    /// Invalid certificate or key.
+    Tls = "HARN-MCP-205", Error {
+        title: "invalid certificate or key",
+        meaning: "`--tls-cert` names a file with the certificate chain in PEM, and `--tls-key` one with its private \
+            key in PEM. Both need `--http`. A file cannot be read or is not PEM, or the key belongs to another certificate. The server was not started.",
+    },
 }
 }

@@ -3,6 +3,8 @@
 use base::data::Data;
 use jsonrpc::code;
 
+pub(super) use crate::http::shortened;
+
 /// The request has headers that contradict its body.
 pub(super) const HEADER_MISMATCH: i32 = -32_020;
 /// The client lacks a capability.
@@ -51,16 +53,5 @@ impl McpFault {
             ("message", self.message.as_str().into()),
             ("data", self.data.clone()),
         ])
-    }
-}
-
-/// The longest part of a client's text in a message, in characters.
-const LONGEST: usize = 80;
-
-/// Returns the start of a client's text, for a message.
-pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

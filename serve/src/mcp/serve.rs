@@ -11,7 +11,7 @@ use stdlib::{Agent, Diagnostic};
 use super::calls::Calls;
 use super::catalog::Catalog;
 use super::codes::McpServerCode;
-use super::http::{McpHttpState, RequestAnswerer, full};
+use super::http::McpHttp;
 use super::peer::McpPeer;
 use super::server::McpServer;
 use super::stdio;
@@ -22,15 +22,11 @@ use crate::acp::{LineStreams, TransportLimits};
 use crate::count_limit::CountLimit;
 use crate::drain::{PendingWork, StopSignal, drain};
 use crate::host::{Host, Mode, Served};
-use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, Token, bind, is_local};
+use crate::http::{HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, Token, is_local};
+use crate::spawn::on_this_thread;
 
 /// The names that configure the address and the token.
 pub const NAMES: ListenerNames = ListenerNames { option: "--http", token: "HARN_MCP_TOKEN", port: 41_242 };
-
-/// The timeout for writing the last responses after all calls are over.
-const LAST_ANSWERS: Duration = Duration::from_millis(500);
-/// Interval at which a stopping server looks whether its calls are over.
-const IDLE_POLL: Duration = Duration::from_millis(10);
 
 /// The settings of a server, on both transports.
 #[derive(Debug, Clone)]
@@ -87,6 +83,8 @@ pub struct McpListen {
     pub address: SocketAddr,
     /// The token that callers must send; without one, only a loopback address is allowed.
     pub token: Option<Token>,
+    /// The certificate; without one, connections are not encrypted.
+    pub tls: Option<ServerTls>,
     /// Allowed origins of web pages, such as `https://example.com`; `*` allows all.
     pub origins: Vec<String>,
 }
@@ -124,20 +122,11 @@ async fn drained(server: &McpServer, stop: StopSignal<'_>, grace: Duration) -> i
     let waits = || PendingWork { tasks: calls(), ..host.waits() };
     let idle = async {
         // A call is counted before it has a session.
-        while calls() > 0 {
-            tokio::time::sleep(IDLE_POLL).await;
-        }
+        server.calls.limit.all_free().await;
         host.idle().await;
     };
     drain(grace, &waits, pin!(idle)).await;
     code
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime, Vec<Diagnostic>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| {
-        vec![Diagnostic::new(McpServerCode::Internal, format!("could not start the async runtime: {error}"))]
-    })
 }
 
 /// Serves one client over lines until it closes its end, and returns 0, or until `stop` is ready, and returns its result.
@@ -151,8 +140,7 @@ pub fn serve_stdio<'a>(
     settings: &McpSettings,
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let runtime = runtime()?;
-    let ended = runtime.block_on(async {
+    on_this_thread(McpServerCode::Internal, async {
         let server = start(served, settings, false)?;
         let limits = TransportLimits { line: settings.bounds.body, ..TransportLimits::default() };
         let code = tokio::select! {
@@ -162,10 +150,7 @@ pub fn serve_stdio<'a>(
         };
         server.calls.host.stop().await;
         Ok(code)
-    });
-    // Reader and writer threads may block for as long as the other side wants.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 /// Serves clients over HTTP until `stop` is ready, and returns its result. Calls `ready` with the URL once the server
@@ -180,32 +165,26 @@ pub fn serve_http<'a>(
     ready: &dyn Fn(&str),
     stop: &'a dyn Fn() -> StopSignal<'a>,
 ) -> Result<i32, Vec<Diagnostic>> {
-    let runtime = runtime()?;
-    let ended = runtime.block_on(async {
-        let McpListen { address, token, origins } = listen;
-        let (listener, bound) = bind(address, token.is_some()).map_err(|error| vec![cannot_listen(&error)])?;
+    on_this_thread(McpServerCode::Internal, async {
+        let McpListen { address, token, tls, origins } = listen;
+        let port = HttpPort::open(address, token.is_some(), tls).map_err(|error| vec![cannot_listen(&error)])?;
         let server = start(served, settings, token.is_none())?;
         let guard = RequestGuard { is_local: is_local(&address), public: None, origins };
-        let state = McpHttpState::new(server.clone(), guard, token, settings.bounds);
-        let listener = HttpListener::new(listener, settings.bounds.connections, full);
-        let answerer = RequestAnswerer::new(state);
-        ready(&format!("http://{bound}/mcp"));
-        let sweeper = answerer.clone();
-        let answer = move |request| answerer.clone().answer(request);
+        let protocol = Arc::new(McpHttp::new(server.clone(), token, settings.bounds));
+        let url = format!("{}/mcp", port.url());
+        let http = HttpServer::new(port, settings.bounds.connections, guard, protocol.clone());
+        ready(&url);
         let code = tokio::select! {
             biased;
             code = drained(&server, stop(), settings.drain) => code,
-            never = sweeper.end_idle_sessions() => match never {},
-            never = listener.take_all(answer) => match never {},
+            never = protocol.end_idle_sessions() => match never {},
+            never = http.forever() => match never {},
         };
-        let ending = listener.close();
+        let ending = http.close();
         server.calls.host.stop().await;
-        let _ = tokio::time::timeout(LAST_ANSWERS, ending.all_written()).await;
+        ending.last_answers().await;
         Ok(code)
-    });
-    // Do not wait for connections whose clients do not read.
-    runtime.shutdown_background();
-    ended
+    })
 }
 
 /// Returns the diagnostic for an address that the server cannot listen on.

@@ -7,7 +7,8 @@ use runtime::reminder::{ReminderError, Surface};
 use stdlib::from_core;
 
 use super::Refusal;
-use super::rpc_error::{RpcError, code, shortened};
+use super::rpc_error::{RpcError, code};
+use super::shortened;
 use crate::bridge::{self, BridgeError};
 use crate::host::HostError;
 use crate::store::StoreError;

@@ -129,12 +129,3 @@ impl RpcError {
         ])])
     }
 }
-
-/// Shortens text from the peer for use in a sentence.
-pub(crate) fn shortened(written: &str) -> String {
-    const LONGEST: usize = 80;
-    match written.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &written[..end]),
-        None => written.to_owned(),
-    }
-}

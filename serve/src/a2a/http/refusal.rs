@@ -1,14 +1,15 @@
-//! The response to a request that is not JSON-RPC or is not allowed. Clients expect JSON-RPC errors with any status.
+//! Refusals as JSON-RPC errors. Clients expect them with any status.
 
 use a2a::Version;
-use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use jsonrpc::Id;
 
 use crate::a2a::A2aCode;
 use crate::a2a::error::{RpcError, code, shortened};
 use crate::a2a::rpc::{RequestedVersion, refused};
-use crate::http::{FullBody, GuardError};
+use crate::http::{BodyError, GuardError, HttpRefusal, RefusalBody};
+use crate::probe::METRICS;
 
 /// Returns the version that the headers name, or the query if they name none.
 pub(crate) fn said(headers: &HeaderMap, query: Option<&str>) -> RequestedVersion {
@@ -17,27 +18,49 @@ pub(crate) fn said(headers: &HeaderMap, query: Option<&str>) -> RequestedVersion
     RequestedVersion::of(header.or_else(in_query))
 }
 
-/// Returns a response that refuses the request with this status.
-pub(crate) fn refusal(status: StatusCode, fault: &RpcError, version: Version) -> Response<Body> {
-    json(status, refused(&Id::null(), fault, version))
+/// Returns an error as the body of a response, in the version of the request.
+pub(crate) fn refusal_body(head: Option<&Parts>, fault: &RpcError) -> RefusalBody {
+    let version = match head {
+        None => Version::V0_3,
+        // Operators know no versions.
+        Some(head) if head.uri.path() == METRICS && fault.word() == NO_TOKEN => Version::V1_0,
+        Some(head) => said(&head.headers, head.uri.query()).nearest(),
+    };
+    RefusalBody::json(refused(&Id::null(), fault, version))
 }
 
-/// Returns a JSON response.
-pub(crate) fn json(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
+/// The reason of a caller without a token.
+const NO_TOKEN: &str = "unauthenticated";
 
-/// Adds a header to a response.
-pub(super) fn with(mut response: Response<Body>, name: HeaderName, value: &'static str) -> Response<Body> {
-    response.headers_mut().insert(name, HeaderValue::from_static(value));
-    response
+/// Returns the error for a refusal.
+pub(crate) fn fault_of(refusal: &HttpRefusal) -> RpcError {
+    let of_body = |reason| RpcError::new(code::REQUEST, A2aCode::Body, refusal.to_string()).reason(reason);
+    match refusal {
+        HttpRefusal::Guard(error) => not_allowed(error),
+        HttpRefusal::Denied { message, .. } => {
+            RpcError::new(code::SERVER, A2aCode::NoToken, message.as_str()).reason(NO_TOKEN).field("Authorization")
+        }
+        HttpRefusal::MediaType(found) => {
+            let message = match found {
+                None => "missing `Content-Type`: it must be `application/json`".to_owned(),
+                Some(other) => {
+                    format!("the `Content-Type` must be `application/json`, not `{}`", shortened(other))
+                }
+            };
+            RpcError::new(code::CONTENT_TYPE, A2aCode::NotFound, message).field("Content-Type")
+        }
+        HttpRefusal::Body(BodyError::TooLarge, most) => of_body("body_too_large").with("limit", *most),
+        HttpRefusal::Body(BodyError::TooSlow, _) => of_body("body_too_slow"),
+        HttpRefusal::Body(BodyError::Broken, _) => of_body("body_broken"),
+        HttpRefusal::Full(_) => {
+            RpcError::new(code::SERVER, A2aCode::TooMany, refusal.to_string()).reason("too_many_connections")
+        }
+        other => RpcError::new(code::REQUEST, A2aCode::NotFound, other.to_string()),
+    }
 }
 
 /// Returns the error for a request whose host or origin is not allowed.
-pub(crate) fn not_allowed(error: &GuardError) -> RpcError {
+fn not_allowed(error: &GuardError) -> RpcError {
     let bad_host = |message| RpcError::new(code::REQUEST, A2aCode::NoRequest, message).field("Host");
     let forbidden = |message: String, reason| RpcError::new(code::SERVER, A2aCode::Forbidden, message).reason(reason);
     match error {
@@ -51,16 +74,6 @@ pub(crate) fn not_allowed(error: &GuardError) -> RpcError {
             );
             forbidden(message, "host_not_allowed").field("Host")
         }
-        GuardError::Origin(origin) => {
-            let message = format!("the origin `{}` is not allowed; `--allow-origin` allows it", shortened(origin));
-            forbidden(message, "origin_not_allowed").field("Origin")
-        }
+        GuardError::Origin(_) => forbidden(error.to_string(), "origin_not_allowed").field("Origin"),
     }
-}
-
-/// Returns the body of the response to a connection beyond the limit.
-pub(in crate::a2a) fn full(most: usize) -> FullBody {
-    let message = format!("too many connections: {most} are open, which is the limit; try again later");
-    let fault = RpcError::new(code::SERVER, A2aCode::TooMany, message).reason("too_many_connections");
-    FullBody { media_type: "application/json", text: refused(&Id::null(), &fault, Version::V0_3) }
 }

@@ -28,7 +28,7 @@ fn what_a_pipeline_returns_decides_what_the_answer_is() {
                 if task == \"loop\" { llm_mock({text: \"done\"}); return agent_loop(task, nil, {provider: \"mock\"}) }\n\
                 if task == \"both\" { llm_mock({text: \"done\"}); agent_loop(task, nil, {provider: \"mock\"}); return [1] }\n\
                 if task == \"nothing\" { return nil }\n\
-                if task == \"throw\" { throw \"bad\" }\n}";
+                if task == \"throw\" { throw \"hidden\" }\n}";
     let manager = manager(text);
     block_on_runtime(async {
         let mut of = std::collections::BTreeMap::new();
@@ -42,7 +42,7 @@ fn what_a_pipeline_returns_decides_what_the_answer_is() {
         assert_eq!(history(&of["both"]), ["user: both", "agent: done"], "an earlier answer is a part of what was said");
         is(&of["throw"], TaskState::Failed);
         let failure = of["throw"].status.message.as_ref().unwrap();
-        assert!(!failure.text().contains("bad"), "what a script throws may hold a secret: {failure:?}");
+        assert!(!failure.text().contains("hidden"), "what a script throws may hold a secret: {failure:?}");
         let model::Content::Data(data) = &failure.parts[1].content else { panic!() };
         let keys: Vec<String> = data.as_dict().unwrap().keys().map(ToString::to_string).collect();
         assert_eq!(keys, ["code", "correlation_id"], "no source, no path, no stack");
