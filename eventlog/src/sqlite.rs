@@ -47,7 +47,7 @@ pub use progress::{ask_while_reading, while_wanted, within};
 pub use remover::RecordRemover;
 
 use follow::Follower;
-use queue::{DurabilityWait, ReplyWait, WriteQueue};
+use queue::{DurabilityWait, ReplyWait, RoomWait, WriteQueue};
 use readers::Readers;
 
 use crate::log::{LeaseClock, LiveFeeds};
@@ -99,7 +99,7 @@ struct SqliteInner {
 }
 
 impl SqliteLog {
-    /// Number of records on their way to the file from which on appending waits.
+    /// Number of records on their way to the file from which on runs wait.
     pub const QUEUE_RECORDS: usize = queue::MOST_RECORDS;
 
     /// Opens a log, and creates the file if it is missing.
@@ -158,9 +158,9 @@ impl SqliteLog {
         Ok(lock)
     }
 
-    /// Lets the log go on after records were lost, because it is written for many sessions: one of them must not end the
-    /// log of all. Without room, records that do not fit are lost, and later ones are written again. If the file is
-    /// deleted or replaced, records wait until it is back.
+    /// Lets the log go on whatever happens to its file, because it is written for many sessions: one of them must not end the
+    /// log of all. If the file is deleted or replaced, records wait until it is back. Losses are reported only to those that
+    /// wait for the lost records.
     pub fn serve(&self) {
         self.0.shared.serve();
     }
@@ -283,12 +283,8 @@ impl EventLog for SqliteLog {
         Ticket(self.0.shared.append(record, None))
     }
 
-    fn reserve(&self, records: usize, bytes: usize) -> LogReservation {
-        self.0.shared.reserve(records, bytes)
-    }
-
-    fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
-        Ticket(self.0.shared.append_in(room, record))
+    fn room(&self) -> Option<LocalFuture<'static, ()>> {
+        RoomWait::new(&self.0.shared).map(|room| Box::pin(room) as LocalFuture<'static, ()>)
     }
 
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
@@ -321,7 +317,7 @@ impl EventLog for SqliteLog {
 
 impl SharedLog for SqliteLog {
     fn put(&self, record: NewRecord) -> Ticket {
-        self.append(record)
+        EventLog::append(self, record)
     }
 
     fn reserve_now(&self, records: usize, bytes: usize) -> Option<LogReservation> {
@@ -329,7 +325,7 @@ impl SharedLog for SqliteLog {
     }
 
     fn put_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
-        self.append_in(room, record)
+        Ticket(self.0.shared.append_in(room, record))
     }
 
     fn settled(&self, upto: Ticket) -> DurableFuture {

@@ -41,7 +41,7 @@ impl StoreError {
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         let StoreError::Log(error) = self else { return false };
-        matches!(error, LogError::NotWritten { .. } | LogError::Locked { .. } | LogError::Gone { .. })
+        matches!(error, LogError::NotWritten { .. } | LogError::Locked { .. } | LogError::Gone { .. } | LogError::Full)
     }
 }
 
