@@ -116,6 +116,20 @@ impl LogFile {
         find().map_err(|error| self.failed(error))
     }
 
+    /// Returns the size of the file without the space of removed records, in bytes.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn used_bytes(&self) -> Result<u64, LogError> {
+        let pragma = |rows: &Connection, name: &str| {
+            rows.pragma_query_value(None, name, |row| row.get(0)).map(|value: i64| u64::try_from(value).unwrap_or(0))
+        };
+        self.ask(|rows| {
+            let pages = pragma(rows, "page_count")?.saturating_sub(pragma(rows, "freelist_count")?);
+            Ok(pages.saturating_mul(pragma(rows, "page_size")?))
+        })
+    }
+
     /// Returns the cursor before the oldest kept record.
     ///
     /// # Errors

@@ -64,6 +64,21 @@ pub(super) enum QueuedContent {
     Record(NewRecord, Option<PositionSlot>),
     /// The records of a batch, and the slot for their places.
     Batch(Box<Batch>, BatchSlot),
+    /// No record, and the slot for the place of the last one before it.
+    Mark(PositionSlot),
+}
+
+/// A place between two records on their way to a log in a file.
+#[derive(Debug)]
+pub struct LogMark(PositionSlot);
+
+impl LogMark {
+    /// Returns the cursor of the last record before it, or the error for which it is not known; `None` while what was
+    /// appended before is not written.
+    pub(super) fn cursor(&self) -> Option<Result<u64, LogError>> {
+        let place = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        place.map(|place| place.map(|place| place.cursor))
+    }
 }
 
 /// Slot for a reply.
@@ -83,6 +98,7 @@ impl QueuedContent {
         match self {
             QueuedContent::Record(record, _) => record.weight(),
             QueuedContent::Batch(batch, _) => batch.weight(),
+            QueuedContent::Mark(_) => 0,
         }
     }
 
@@ -91,13 +107,16 @@ impl QueuedContent {
         match self {
             QueuedContent::Record(..) => 1,
             QueuedContent::Batch(batch, _) => batch.records.len(),
+            QueuedContent::Mark(_) => 0,
         }
     }
 
     /// Tells the waiter where the content was written.
     pub(super) fn placed(&self, placed: Placed) {
         match (self, placed) {
-            (QueuedContent::Record(_, Some(reply)), Placed::Record(place)) => answer(reply, Ok(place)),
+            (QueuedContent::Record(_, Some(reply)) | QueuedContent::Mark(reply), Placed::Record(place)) => {
+                answer(reply, Ok(place));
+            }
             (QueuedContent::Batch(_, reply), Placed::Batch(result)) => answer(reply, result),
             // No caller waits for it. A place is never that of other content.
             _ => {}
@@ -108,7 +127,7 @@ impl QueuedContent {
     /// later, then.
     pub(super) fn refuse(&self, error: &LogError) -> bool {
         match self {
-            QueuedContent::Record(_, Some(reply)) => answer(reply, Err(error.clone())),
+            QueuedContent::Record(_, Some(reply)) | QueuedContent::Mark(reply) => answer(reply, Err(error.clone())),
             QueuedContent::Record(_, None) => return false,
             QueuedContent::Batch(_, reply) => answer(reply, Err(error.clone().into())),
         }
@@ -344,6 +363,13 @@ impl WriteQueue {
         Ok(self.take(state, content, weight))
     }
 
+    /// Queues a mark after what was appended so far.
+    pub(super) fn mark(&self) -> LogMark {
+        let slot = PositionSlot::default();
+        self.take(self.lock(), QueuedContent::Mark(slot.clone()), 0);
+        LogMark(slot)
+    }
+
     /// Appends a record into reserved room and returns its ticket.
     pub(super) fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> u64 {
         let weight = record.weight();
@@ -446,6 +472,17 @@ impl WriteQueue {
     pub(super) fn availability(&self) -> Result<(), LogError> {
         let state = self.lock();
         state.ended.as_ref().or(state.unavailable.as_ref()).map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// Returns like [`WriteQueue::availability`], and whether there is room.
+    pub(super) fn accepts(&self) -> Result<(), LogError> {
+        let state = self.lock();
+        let why = state.ended.as_ref().or(state.unavailable.as_ref());
+        match why {
+            Some(why) => Err(why.clone()),
+            None if state.is_full(0) => Err(LogError::Full),
+            None => Ok(()),
+        }
     }
 
     /// Returns whether a failure must not end the log.

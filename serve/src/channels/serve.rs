@@ -27,6 +27,7 @@ use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpListener, ListenError, ListenerNames, RequestGuard, bind, is_local};
 use crate::spawn::spawn;
+use crate::store::StoreError;
 
 /// The names that configure the address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
@@ -160,7 +161,7 @@ async fn run(
                 None if bound.ip().is_unspecified() => CardUrl::Asked(format!("http://{bound}/")),
                 None => CardUrl::Fixed(format!("http://{bound}/")),
             };
-            let manager = task_manager(&host, &core, &tasks, &about, &mode, settings.limits)?;
+            let manager = task_manager(&host, &tasks, &about, &mode, settings.limits)?;
             tasks.reconcile(&manager).await;
             let endpoint = A2aEndpoint::new(manager, about, url, limits.body, settings.limits.streams);
             Some(PeerAgents::new(endpoint, tasks))
@@ -219,14 +220,15 @@ async fn run(
 /// Creates the manager of the tasks of peer agents. Tasks that an earlier process left run again if the script allows it.
 fn task_manager(
     host: &Host,
-    core: &Arc<ChannelCore>,
     tasks: &Arc<IncomingTasks>,
     about: &Agent,
     mode: &Arc<str>,
     limits: A2aLimits,
 ) -> Result<TaskManager, Vec<Diagnostic>> {
-    let store = TaskStore::new(core.log.clone());
+    // Channels are served from a log in a file.
+    let store = host.store().ok_or(StoreError::NotKept);
     let store = store.map_err(|error| vec![Diagnostic::new(error.code(), error.to_string()).help(error.help())])?;
+    let store = TaskStore::new(store.clone());
     let settings = TaskSettings {
         open: limits.tasks,
         finished: limits.finished,
