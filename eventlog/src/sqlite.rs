@@ -11,6 +11,7 @@
 //! - `follow`: subscriptions.
 //! - `subjects`: counters, owners and requests of subjects.
 //! - `readers`: threads that read for tasks.
+//! - `verify`: finding damage.
 //! - `log`: the file as a [`Log`](crate::Log).
 
 use std::path::{Path, PathBuf};
@@ -40,12 +41,14 @@ mod remover;
 mod row;
 mod schema;
 mod subjects;
+mod verify;
 mod writer;
 
 pub use file::{LogFile, RunCursors};
 pub use progress::{ask_while_reading, while_wanted, within};
 pub use queue::LogMark;
 pub use remover::RecordRemover;
+pub use verify::LogDefect;
 
 use follow::Follower;
 use queue::{DurabilityWait, ReplyWait, RoomWait, WriteQueue};

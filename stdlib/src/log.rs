@@ -29,11 +29,11 @@ pub struct LogSettings {
     pub sqlite: SqliteOptions,
     /// The limits of a log in memory.
     pub kept: MemoryRetention,
-    /// What servers keep in a file.
+    /// The limits of a log in a file that a server writes.
     pub retention: LogRetention,
 }
 
-/// What servers keep of ended sessions and tasks in a log in a file.
+/// The limits of ended sessions and tasks that servers keep in a log in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogRetention {
     /// The time since they were used last; `None` means for ever.

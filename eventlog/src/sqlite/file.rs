@@ -42,7 +42,7 @@ pub(super) struct RecordPage {
 }
 
 /// The reason a read of the file failed.
-enum FileReadError {
+pub(super) enum FileReadError {
     Sqlite(rusqlite::Error),
     Log(LogError),
 }
@@ -248,6 +248,15 @@ impl LogFile {
         ask().map_err(|error| self.failed(error))
     }
 
+    /// Reads from one snapshot.
+    pub(super) fn in_snapshot<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, FileReadError>,
+    ) -> Result<T, LogError> {
+        let read = || read(&*self.connection.unchecked_transaction()?);
+        read().map_err(|error| self.failed(error))
+    }
+
     fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, FileReadError> {
         if let Some(name) = self.topics.borrow().get(&key) {
             return Ok(name.clone());
@@ -262,7 +271,7 @@ impl LogFile {
         Ok(name)
     }
 
-    fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, FileReadError> {
+    pub(super) fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, FileReadError> {
         let cursor = number(row, 0)?;
         let value = |column: usize| match row.get_ref(column)?.as_str_or_null() {
             Ok(None) => Ok(base::data::Data::Nil),

@@ -44,7 +44,7 @@ pub struct HostSettings {
     pub account_sessions: Option<usize>,
     /// The time after which a worker that has not taken a session counts as blocked by plain code.
     pub late: Duration,
-    /// What is kept of ended sessions and tasks in the log.
+    /// The limits of ended sessions and tasks in the log.
     pub retention: LogRetention,
 }
 

@@ -29,18 +29,18 @@ const LEAST_MS: u64 = 3_600_000;
 
 /// The removal in the background. It ends when it is dropped.
 pub(crate) struct RetentionTask {
-    stop: Arc<StopSignal>,
+    stop: Arc<RetentionStop>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
-struct StopSignal {
+struct RetentionStop {
     is_stopped: Arc<AtomicBool>,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
-impl StopSignal {
+impl RetentionStop {
     fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -61,7 +61,7 @@ impl RetentionTask {
         if kept == LogRetention::ALL {
             return None;
         }
-        let stop = Arc::new(StopSignal::default());
+        let stop = Arc::new(RetentionStop::default());
         let (store, its) = (store.clone(), stop.clone());
         let run = move || {
             let mut pause = FIRST;

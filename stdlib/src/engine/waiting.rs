@@ -85,3 +85,44 @@ impl LogPause {
         is_over
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::RunOptions;
+    use eventlog::{SharedLog as _, SqliteLog, SqliteOptions};
+    use std::cell::Cell;
+    use std::future::ready;
+    use std::rc::Rc;
+    use std::task::Waker;
+
+    /// Polls work once and returns whether it is done.
+    fn is_done(work: Pin<&mut impl Future>) -> bool {
+        work.poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn a_run_pauses_while_its_log_is_behind_and_stops_nevertheless() {
+        let folder = std::env::temp_dir().join(format!("harn-paced-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
+        let engine = Engine::new(RunOptions { log: Some(Rc::new(log.clone())), ..RunOptions::default() });
+        let full = log.reserve_now(SqliteLog::QUEUE_RECORDS, 0);
+        let steps = Cell::new(0);
+        let step = || async { steps.set(steps.get() + 1) };
+        let mut paused = pin!(engine.paced(step()));
+        assert!(!is_done(paused.as_mut()) && steps.get() == 0);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        {
+            let _entered = runtime.enter();
+            assert!(!is_done(pin!(engine.until_told(std::future::pending::<&str>(), step()))));
+            assert!(is_done(pin!(engine.until_told(ready("stop"), step()))));
+        }
+        assert_eq!(steps.get(), 1);
+        drop(full);
+        assert!(is_done(paused.as_mut()));
+        assert_eq!(steps.get(), 2);
+        drop((engine, log));
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
