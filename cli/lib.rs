@@ -109,7 +109,7 @@ enum Command {
     #[command(subcommand)]
     #[cfg(feature = "serve")]
     Channel(Lazy<channel::ChannelCommand>),
-    /// Maintain an event log: remove old records
+    /// Maintain an event log: remove old records, count, export and verify them
     #[command(subcommand)]
     #[cfg(feature = "serve")]
     Log(Lazy<event_log::LogCommand>),

@@ -101,6 +101,7 @@ impl ServedScript {
         let settings = HostSettings {
             workers: self.workers.map_or(usual.workers, usize::from),
             sessions: self.max_sessions.map_or(usual.sessions, |most| most as usize),
+            retention: log.retention,
             ..usual
         };
         let agent = setup.project.agent.clone();

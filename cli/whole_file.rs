@@ -11,31 +11,47 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The target is a folder, or the system refuses. The file is as it was then.
 pub(crate) fn write_whole(target: &Path, text: &str) -> Result<()> {
+    write_whole_with(target, |file| file.write_all(text.as_bytes()))
+}
+
+/// Writes a file like [`write_whole`], piece by piece. If a piece fails, the file is as it was.
+pub(crate) fn write_whole_with<T, E: From<Error>>(
+    target: &Path,
+    write: impl FnOnce(&mut File) -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
     // What a link points to, if that exists.
     let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_path_buf());
     match fs::metadata(&target) {
-        Ok(there) if there.is_dir() => Err(Error::other("it is a folder")),
-        Ok(there) if there.is_file() => replace(&target, text, Some(there.permissions())),
-        Ok(_) => OpenOptions::new().write(true).open(&target)?.write_all(text.as_bytes()),
+        Ok(there) if there.is_dir() => Err(Error::other("it is a folder").into()),
+        Ok(there) if there.is_file() => replace(&target, write, Some(there.permissions())),
+        Ok(_) => write(&mut OpenOptions::new().write(true).open(&target)?),
         // A link to nowhere: the file is made there.
-        Err(_) if fs::symlink_metadata(&target).is_ok() => File::create(&target)?.write_all(text.as_bytes()),
-        Err(_) => replace(&target, text, None),
+        Err(_) if fs::symlink_metadata(&target).is_ok() => write(&mut File::create(&target)?),
+        Err(_) => replace(&target, write, None),
     }
 }
 
-fn replace(target: &Path, text: &str, rights: Option<fs::Permissions>) -> Result<()> {
+fn replace<T, E: From<Error>>(
+    target: &Path,
+    write: impl FnOnce(&mut File) -> std::result::Result<T, E>,
+    rights: Option<fs::Permissions>,
+) -> std::result::Result<T, E> {
     let beside = with_end(target, &format!(".{}.part", std::process::id()));
-    let write = || {
-        // Never through a link that somebody put there.
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
-        file.write_all(text.as_bytes())?;
+    // Never through a link that somebody put there.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside).map_err(|error| {
+        if error.kind() != ErrorKind::AlreadyExists {
+            let _ = fs::remove_file(&beside);
+        }
+        error
+    })?;
+    let written = write(&mut file).and_then(|written| {
         if let Some(rights) = rights {
             file.set_permissions(rights)?;
         }
-        fs::rename(&beside, target)
-    };
-    let written = write();
-    if written.as_ref().is_err_and(|error| error.kind() != ErrorKind::AlreadyExists) {
+        fs::rename(&beside, target)?;
+        Ok(written)
+    });
+    if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
     written

@@ -43,9 +43,9 @@ pub enum LogCode {
         meaning: "The disk is full, the file has reached `max_file`, or its permissions changed during the run. \
                   Acknowledged records are safe. Unwritten records are kept, and the write is retried. A tool that is \
                   about to run and the end of the run wait for the write and fail with this error. `event_log.emit` \
-                  raises it, and its record is not written. If more records are unwritten than can be kept, the log \
-                  ends there, and the message says how many records are missing. A server goes on: it refuses new work \
-                  until there is room.",
+                  raises it, and its record is not written. If more records are unwritten than can be kept, the others \
+                  are lost, and the message says how many they are. The log works again once it can be written. A server \
+                  refuses new work until then.",
     },
     /// An event log that was deleted while it was written.
     Gone = "HARN-LOG-007", Error {
@@ -121,6 +121,13 @@ pub enum LogCode {
             twice. A lock on the file `FILE.lock` next to the log marks the owner, and ends with its process in any \
             case. While `harn log trim` removes records, it owns the log too, and it is refused while a server uses the \
             log. The message names the log and the process. Nothing was served or removed.",
+    },
+    /// An event log that cannot keep up.
+    Full = "HARN-LOG-020", Error {
+        title: "too many unwritten records",
+        meaning: "The disk is slower than the records that a run writes, or it does not respond. A run waits while some \
+            thousand records are unwritten, and a server refuses injections. Records beyond that are lost: the message \
+            says how many they are, and later ones are written again once there is room.",
     },
     /// A topic whose records `harn log trim` does not remove.
     TrimTopic = "HARN-LOG-019", Error {

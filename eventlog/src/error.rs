@@ -70,6 +70,9 @@ pub enum LogError {
         /// The error that prevented the write.
         why: Box<LogError>,
     },
+    /// More records wait to be written than can be kept.
+    #[error("too many records wait to be written to the event log")]
+    Full,
     /// The file was moved or deleted.
     #[error("the event log `{}` was deleted or replaced while it was written", .path.display())]
     Gone {
@@ -122,6 +125,7 @@ impl LogError {
             LogError::Locked { .. } => LogCode::Locked,
             LogError::NotWritten { .. } => LogCode::NotWritten,
             LogError::Lost { why, .. } => why.code(),
+            LogError::Full => LogCode::Full,
             LogError::Gone { .. } => LogCode::Gone,
             LogError::Owned { .. } => LogCode::Owned,
             LogError::Lagged { .. } => LogCode::Lagged,
@@ -145,7 +149,7 @@ impl LogError {
             LogError::Gone { .. } => "the event log was deleted or replaced while it was written".to_owned(),
             LogError::Owned { .. } => "the event log is in use by another server".to_owned(),
             LogError::Damaged { .. } => "the event log is damaged".to_owned(),
-            LogError::Lagged { .. } | LogError::TooLarge { .. } => self.to_string(),
+            LogError::Lagged { .. } | LogError::TooLarge { .. } | LogError::Full => self.to_string(),
         }
     }
 
@@ -163,7 +167,8 @@ impl LogError {
                     .to_owned()
             }
             LogError::NotWritten { .. } => "free up disk space, or fix the permissions of the file".to_owned(),
-            LogError::Lost { why, .. } => format!("{}; the log is complete up to the first of them", why.help()),
+            LogError::Lost { why, .. } => format!("{}; later records are written again once they can be", why.help()),
+            LogError::Full => "use a faster disk for the log, or write fewer records at once".to_owned(),
             LogError::Gone { .. } => {
                 "keep the file and its `-wal` and `-shm` in place while a process writes to it".to_owned()
             }

@@ -1,11 +1,10 @@
 //! A log with a filter in front of it: appended records pass through it, reads do not.
 
-use std::cell::RefCell;
 use std::rc::Rc;
 
 use base::call::{Answer, BlockingPool, LocalFuture, Outcome};
 
-use super::{EventLog, LogReader, LogReservation, NewRecord, RecordFilter, RecordPosition, Subscription, Ticket};
+use super::{EventLog, LogReader, NewRecord, RecordFilter, RecordPosition, Subscription, Ticket};
 
 /// A filter that records pass on their way to a log.
 pub trait RecordInterceptor {
@@ -36,48 +35,12 @@ impl<P: RecordInterceptor> EventLog for InterceptedLog<P> {
         self.passage.append(record, &*self.log)
     }
 
-    fn reserve(&self, records: usize, bytes: usize) -> LogReservation {
-        self.log.reserve(records, bytes)
-    }
-
-    fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
-        self.passage.append(record, &ReservedLog { log: &*self.log, room: RefCell::new(room) })
+    fn room(&self) -> Option<LocalFuture<'static, ()>> {
+        self.log.room()
     }
 
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
         self.passage.emit(record, &*self.log)
-    }
-
-    fn reader(&self) -> LogReader {
-        self.log.reader()
-    }
-
-    fn durable(&self, upto: Ticket) -> LocalFuture<'_, Outcome<()>> {
-        self.log.durable(upto)
-    }
-
-    fn subscribe(&self, filter: RecordFilter) -> Box<dyn Subscription> {
-        self.log.subscribe(filter)
-    }
-
-    fn subscribe_on(&self, filter: RecordFilter, pool: Rc<dyn BlockingPool>) -> Answer<'static, Box<dyn Subscription>> {
-        self.log.subscribe_on(filter, pool)
-    }
-}
-
-/// A log that appends into reserved room.
-struct ReservedLog<'a> {
-    log: &'a dyn EventLog,
-    room: RefCell<&'a mut LogReservation>,
-}
-
-impl EventLog for ReservedLog<'_> {
-    fn append(&self, record: NewRecord) -> Ticket {
-        self.log.append_in(&mut self.room.borrow_mut(), record)
-    }
-
-    fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
-        self.log.emit(record)
     }
 
     fn reader(&self) -> LogReader {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::call::{Answer, BlockingPool, LocalFuture, Outcome, call_error};
 
-use crate::{LogReader, LogReservation, NewRecord, Record, RecordBatch, RecordFilter, RecordPosition, Ticket};
+use crate::{LogReader, NewRecord, Record, RecordBatch, RecordFilter, RecordPosition, Ticket};
 
 /// A reader that yields history first and then appended records, each once and in order. A reader overtaken by the
 /// log's retention fails once with [`LogError::Lagged`] and goes on after the gap.
@@ -23,19 +23,13 @@ pub trait Subscription {
 /// An append-only list of records. A caller sees the records it has appended in all its later reads.
 pub trait EventLog {
     /// Appends a record, in the order of the calls. It is safe only once [`EventLog::durable`] returns; a failed write
-    /// is reported there. Waits only for room, if too many records are queued already.
+    /// is reported there, and so is a record without room. Never waits.
     fn append(&self, record: NewRecord) -> Ticket;
 
-    /// Reserves room for a number of records with a total size in bytes. Waits like [`EventLog::append`], so call it
-    /// before taking a lock.
-    fn reserve(&self, _records: usize, _bytes: usize) -> LogReservation {
-        LogReservation::default()
-    }
-
-    /// Appends a record like [`EventLog::append`], into reserved room, and never waits: it may be called while a lock
-    /// is held. A record that needs more than the reserved room is accepted all the same.
-    fn append_in(&self, _room: &mut LogReservation, record: NewRecord) -> Ticket {
-        self.append(record)
+    /// Returns a wait for room, if too many records are on their way to the disk. A run that does not wait for it before it
+    /// goes on may lose records. `None` if there is room, or nothing can be written.
+    fn room(&self) -> Option<LocalFuture<'static, ()>> {
+        None
     }
 
     /// Appends all records of a batch in order, like [`EventLog::append`].

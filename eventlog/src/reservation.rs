@@ -1,9 +1,9 @@
-//! [`LogReservation`]: space in a log that is reserved before a lock is taken, so that the append under the lock never waits.
+//! [`LogReservation`]: space in a log that is reserved before a lock is taken, so that what is appended under it has room.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Room for records to append with [`EventLog::append_in`](super::EventLog::append_in). Dropping it frees unused room.
+/// Room for records to append with [`SharedLog::put_in`](super::SharedLog::put_in). Dropping it frees unused room.
 #[derive(Default)]
 pub struct LogReservation {
     /// `None` if the log reserves no room.

@@ -14,13 +14,12 @@ pub trait SharedLog: Send + Sync {
     /// Appends a record like [`EventLog::append`].
     fn put(&self, record: NewRecord) -> Ticket;
 
-    /// Reserves room for a number of records with a total size in bytes, without ever waiting. Returns `None` if the
-    /// writer is too far behind. The room reserved here is separate; [`SharedLog::put`] does not fill it.
+    /// Reserves room for a number of records with a total size in bytes. Returns `None` if the writer is too far behind.
     fn reserve_now(&self, _records: usize, _bytes: usize) -> Option<LogReservation> {
         Some(LogReservation::default())
     }
 
-    /// Appends a record like [`EventLog::append_in`].
+    /// Appends a record like [`EventLog::append`], into reserved room. A record that needs more is accepted all the same.
     fn put_in(&self, _room: &mut LogReservation, record: NewRecord) -> Ticket {
         self.put(record)
     }

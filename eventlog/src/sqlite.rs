@@ -11,6 +11,7 @@
 //! - `follow`: subscriptions.
 //! - `subjects`: counters, owners and requests of subjects.
 //! - `readers`: threads that read for tasks.
+//! - `verify`: finding damage.
 //! - `log`: the file as a [`Log`](crate::Log).
 
 use std::path::{Path, PathBuf};
@@ -40,17 +41,23 @@ mod remover;
 mod row;
 mod schema;
 mod subjects;
+mod verify;
 mod writer;
 
 pub use file::{LogFile, RunCursors};
 pub use progress::{ask_while_reading, while_wanted, within};
+pub use queue::LogMark;
 pub use remover::RecordRemover;
+pub use verify::LogDefect;
 
 use follow::Follower;
-use queue::{DurabilityWait, ReplyWait, WriteQueue};
+use queue::{DurabilityWait, ReplyWait, RoomWait, WriteQueue};
 use readers::Readers;
 
 use crate::log::{LeaseClock, LiveFeeds};
+
+/// Maximum number of readers that are kept while they are not in use.
+const IDLE_READERS: usize = 4;
 
 /// The condition under which a commit counts as durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -88,8 +95,11 @@ pub struct SqliteLog(Arc<SqliteInner>);
 struct SqliteInner {
     path: Arc<Path>,
     shared: Arc<WriteQueue>,
-    /// `None` only while it is closed.
-    reader: Mutex<Option<LogFile>>,
+    /// Reads the pages of subscriptions, which compare its versions of the file. `None` only while it is closed.
+    pages: Mutex<Option<LogFile>>,
+    /// Readers that are not in use: each read has one to itself, so a long read delays no other one.
+    idle: Mutex<Vec<LogFile>>,
+    lock_timeout: Duration,
     writer: Option<JoinHandle<()>>,
     readers: Readers,
     clock: LeaseClock,
@@ -99,7 +109,7 @@ struct SqliteInner {
 }
 
 impl SqliteLog {
-    /// Number of records on their way to the file from which on appending waits.
+    /// Number of records on their way to the file from which on runs wait.
     pub const QUEUE_RECORDS: usize = queue::MOST_RECORDS;
 
     /// Opens a log, and creates the file if it is missing.
@@ -122,12 +132,15 @@ impl SqliteLog {
     ) -> Result<SqliteLog, LogError> {
         let path: Arc<Path> = path.into().into();
         let connection = open::for_writing(&path, options)?;
-        let reader = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
+        let pages = Mutex::new(Some(LogFile::open_beside(&path, options.lock_timeout)?));
+        let idle = Mutex::new(vec![LogFile::open_beside(&path, options.lock_timeout)?]);
+        let lock_timeout = options.lock_timeout;
         let shared = Arc::new(WriteQueue::default());
         let writer = Some(writer::start(connection, path.clone(), options, shared.clone(), clock.clone())?);
         let readers = Readers::new(&path, options);
         let (owner, live) = (OnceLock::new(), LiveFeeds::default());
-        Ok(SqliteLog(Arc::new(SqliteInner { path, shared, reader, writer, readers, clock, live, owner })))
+        let inner = SqliteInner { path, shared, pages, idle, lock_timeout, writer, readers, clock, live, owner };
+        Ok(SqliteLog(Arc::new(inner)))
     }
 
     /// Makes this log the only owned one of its file, until it is closed or its process ends. Logs without an owner may
@@ -158,9 +171,9 @@ impl SqliteLog {
         Ok(lock)
     }
 
-    /// Lets the log go on after records were lost, because it is written for many sessions: one of them must not end the
-    /// log of all. Without room, records that do not fit are lost, and later ones are written again. If the file is
-    /// deleted or replaced, records wait until it is back.
+    /// Lets the log go on whatever happens to its file, because it is written for many sessions: one of them must not end the
+    /// log of all. If the file is deleted or replaced, records wait until it is back. Losses are reported only to those that
+    /// wait for the lost records.
     pub fn serve(&self) {
         self.0.shared.serve();
     }
@@ -172,6 +185,14 @@ impl SqliteLog {
     /// The error of the last attempt.
     pub fn availability(&self) -> Result<(), LogError> {
         self.0.shared.availability()
+    }
+
+    /// Returns whether a record of work that can be refused may be appended: records can be written, and not too many wait.
+    ///
+    /// # Errors
+    /// The error of the last attempt, or [`LogError::Full`].
+    pub fn accepts(&self) -> Result<(), LogError> {
+        self.0.shared.accepts()
     }
 
     /// Returns the path of the file.
@@ -240,6 +261,29 @@ impl SqliteLog {
         }
     }
 
+    /// Marks the end of what was appended so far. Waits for nothing.
+    #[must_use]
+    pub fn mark(&self) -> LogMark {
+        self.0.shared.mark()
+    }
+
+    /// Reads the file like [`SqliteLog::look`]. The second argument is the cursor up to which records were appended before
+    /// the mark.
+    ///
+    /// # Errors
+    /// See [`SqliteLog::look`].
+    pub fn look_upto<T>(
+        &self,
+        mark: &LogMark,
+        read: impl FnOnce(&LogFile, u64) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        self.0.shared.flush()?;
+        let upto = mark.cursor().unwrap_or_else(|| {
+            Err(LogError::NotWritten { path: self.0.path.clone(), why: "its writer has ended".to_owned() })
+        })?;
+        self.0.read_now(|file| read(file, upto))
+    }
+
     /// Reads the file once everything appended here can be read. Waits for the disk.
     ///
     /// # Errors
@@ -258,7 +302,20 @@ impl SqliteInner {
 
     /// Reads without waiting for queued records.
     fn read_now<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
-        match &*self.reader.lock().unwrap_or_else(PoisonError::into_inner) {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = idle().pop();
+        let reader = found.map_or_else(|| LogFile::open_beside(&self.path, self.lock_timeout), Ok)?;
+        let result = read(&reader);
+        let mut idle = idle();
+        if idle.len() < IDLE_READERS {
+            idle.push(reader);
+        }
+        result
+    }
+
+    /// Reads a page of a subscription, without waiting for queued records.
+    fn read_page<T>(&self, read: impl FnOnce(&LogFile) -> Result<T, LogError>) -> Result<T, LogError> {
+        match &*self.pages.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(reader) => read(reader),
             None => Err(LogError::CannotOpen { path: self.path.clone(), why: "it has been closed".to_owned() }),
         }
@@ -268,7 +325,8 @@ impl SqliteInner {
 impl Drop for SqliteInner {
     fn drop(&mut self) {
         // Closed before the writer, because the last connection cleans up and a read-only one cannot.
-        *self.reader.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.pages.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        self.idle.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         self.readers.close();
         self.shared.close();
         if let Some(writer) = self.writer.take() {
@@ -283,12 +341,8 @@ impl EventLog for SqliteLog {
         Ticket(self.0.shared.append(record, None))
     }
 
-    fn reserve(&self, records: usize, bytes: usize) -> LogReservation {
-        self.0.shared.reserve(records, bytes)
-    }
-
-    fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
-        Ticket(self.0.shared.append_in(room, record))
+    fn room(&self) -> Option<LocalFuture<'static, ()>> {
+        RoomWait::new(&self.0.shared).map(|room| Box::pin(room) as LocalFuture<'static, ()>)
     }
 
     fn emit(&self, record: NewRecord) -> Answer<'static, Outcome<RecordPosition>> {
@@ -321,7 +375,7 @@ impl EventLog for SqliteLog {
 
 impl SharedLog for SqliteLog {
     fn put(&self, record: NewRecord) -> Ticket {
-        self.append(record)
+        EventLog::append(self, record)
     }
 
     fn reserve_now(&self, records: usize, bytes: usize) -> Option<LogReservation> {
@@ -329,7 +383,7 @@ impl SharedLog for SqliteLog {
     }
 
     fn put_in(&self, room: &mut LogReservation, record: NewRecord) -> Ticket {
-        self.append_in(room, record)
+        Ticket(self.0.shared.append_in(room, record))
     }
 
     fn settled(&self, upto: Ticket) -> DurableFuture {

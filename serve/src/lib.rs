@@ -7,6 +7,7 @@
 //! | [`host`] | sessions on workers, and their clients |
 //! | [`store`] | sessions that survive the process |
 //! | [`trim`] | the removal of old records from a log |
+//! | [`log_file`] | what a log in a file contains, as its owner sees it |
 //! | [`acp`] | the Agent Client Protocol over standard input and output |
 //! | [`a2a`] | the Agent2Agent protocol over HTTP |
 //! | [`mcp`] | the Model Context Protocol over standard input and output, and over HTTP |
@@ -26,6 +27,7 @@ mod drain;
 pub mod host;
 pub mod http;
 pub mod hub;
+pub mod log_file;
 pub mod mcp;
 mod metrics;
 mod probe;

@@ -8,6 +8,7 @@
 //! always fit together.
 //!
 //! - [`trim`]: removes records. [`TrimOptions`], [`TrimReport`], [`TrimError`].
+//! - `retention`: the removal of what has ended long ago, in the background of a server.
 //! - `facts`: what is known of the runs. `messages`: the superseded messages of a session. `channels`: the records of
 //!   channels.
 
@@ -25,8 +26,10 @@ mod channels;
 mod facts;
 mod messages;
 mod report;
+mod retention;
 
 pub use report::{KeptUnits, RemovedUnits, TrimReport};
+pub(crate) use retention::RetentionTask;
 
 /// The number of records that are read at a time.
 const PAGE: usize = 1_000;
@@ -224,6 +227,9 @@ impl LogRemoval {
         Ok(())
     }
 }
+
+#[cfg(test)]
+pub(crate) use retention::{RemovedByAge, pass as retention_pass};
 
 /// Returns the cursors of the records that a trim removes, in the order of their removal.
 #[cfg(test)]

@@ -100,7 +100,7 @@ pub use hosting::{
 };
 pub use interrupt::Interrupt;
 pub use lifetime::{ReminderLifetime, reminder_lifetimes};
-pub use log::LogSettings;
+pub use log::{LogRetention, LogSettings};
 pub use output::{Captured, Output};
 pub use progress::CutShort;
 pub use project::{

@@ -15,7 +15,7 @@ use runtime::event_log::RunTaggedLog;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Steps of a run that count for what SQLite does between two questions, so that each question looks at the limits.
 const LOOK: usize = 1024;
@@ -29,6 +29,28 @@ pub struct LogSettings {
     pub sqlite: SqliteOptions,
     /// The limits of a log in memory.
     pub kept: MemoryRetention,
+    /// The limits of a log in a file that a server writes.
+    pub retention: LogRetention,
+}
+
+/// The limits of ended sessions and tasks that servers keep in a log in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogRetention {
+    /// The time since they were used last; `None` means for ever.
+    pub age: Option<Duration>,
+    /// The approximate size of the records in the file beyond which the oldest are removed; `None` means no limit.
+    pub bytes: Option<u64>,
+}
+
+impl LogRetention {
+    /// Everything is kept.
+    pub const ALL: LogRetention = LogRetention { age: None, bytes: None };
+}
+
+impl Default for LogRetention {
+    fn default() -> LogRetention {
+        LogRetention { age: Some(Duration::from_secs(30 * 86_400)), bytes: Some(2_000_000_000) }
+    }
 }
 
 impl LogSettings {

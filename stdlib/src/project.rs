@@ -34,6 +34,8 @@
 //! synchronous = "full"
 //! lock_timeout = "10s"
 //! max_file = "10 GiB"
+//! keep = "90d"                   # ended sessions and tasks of servers
+//! max_size = "4 GiB"
 //! keep_records = 100_000         # of a log in memory
 //! keep_bytes = "64 MiB"
 //!

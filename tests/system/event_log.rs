@@ -3,6 +3,7 @@
 
 mod failures;
 mod homes;
+mod inspected;
 mod killed;
 mod shared;
 mod trim;

@@ -117,6 +117,7 @@ const WITHOUT_SCRIPT: &[(&str, &str)] = &[
     ("HARN-LOG-017", "needs a process that is killed; in `serve`"),
     ("HARN-LOG-018", "needs two servers of one log; in `channels`"),
     ("HARN-LOG-019", "needs a log that is trimmed; in `event_log::trim`"),
+    ("HARN-LOG-020", "needs a disk that does not respond; in `eventlog`"),
     ("HARN-MCP-103", "starts a program; in `mcp`"),
     ("HARN-MCP-104", "needs a server; in `mcp`"),
     ("HARN-MCP-105", "needs a server; in `mcp`"),

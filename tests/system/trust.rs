@@ -307,6 +307,8 @@ const VALUES: &[(&str, &[KeyValues])] = &[
             ("synchronous", "\"full\"", ""),
             ("lock_timeout", "\"5s\"", "\"6s\""),
             ("max_file", "\"9g\"", ""),
+            ("keep", "", "\"90d\""),
+            ("max_size", "", "\"1 GiB\""),
             ("keep_records", "262_144", "262_145"),
             ("keep_bytes", "\"256m\"", "\"257m\""),
         ],
@@ -575,6 +577,17 @@ fn an_untrusted_event_log_stays_in_its_folder() {
         assert!(outside.join("x.db").exists() || case.folder.join("../x.db").exists(), "{name}");
         let _ = fs::remove_file(outside.join("x.db"));
     }
+}
+
+/// The log may be one that the user has named.
+#[test]
+fn an_untrusted_folder_cannot_let_servers_remove_sessions() {
+    let text = "[event_log]\nkeep = \"1h\"\nmax_size = \"1 MiB\"\n";
+    let case = TrustCase::new("log-kept", text, "println(1)\n");
+    warned(&case.harn(&["run", "main.harn"], &[]), &["event_log.keep", "event_log.max_size"]);
+    case.trust();
+    let outcome = case.harn(&["run", "main.harn"], &[]);
+    assert_eq!((outcome.code, outcome.err.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -45,6 +45,7 @@ pub(super) fn commit<'a>(
         places.push(match item {
             QueuedContent::Record(record, _) => Placed::Record(writing.record(record)?),
             QueuedContent::Batch(batch, _) => Placed::Batch(writing.batch(batch, clock)?),
+            QueuedContent::Mark(_) => Placed::Record(RecordPosition { id: 0, cursor: writing.cursor }),
         });
     }
     writing.end()?;

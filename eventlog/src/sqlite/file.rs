@@ -42,7 +42,7 @@ pub(super) struct RecordPage {
 }
 
 /// The reason a read of the file failed.
-enum FileReadError {
+pub(super) enum FileReadError {
     Sqlite(rusqlite::Error),
     Log(LogError),
 }
@@ -114,6 +114,20 @@ impl LogFile {
     pub fn head(&self) -> Result<u64, LogError> {
         let find = || Ok(last(&*self.connection.unchecked_transaction()?)?);
         find().map_err(|error| self.failed(error))
+    }
+
+    /// Returns the size of the file without the space of removed records, in bytes.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn used_bytes(&self) -> Result<u64, LogError> {
+        let pragma = |rows: &Connection, name: &str| {
+            rows.pragma_query_value(None, name, |row| row.get(0)).map(|value: i64| u64::try_from(value).unwrap_or(0))
+        };
+        self.ask(|rows| {
+            let pages = pragma(rows, "page_count")?.saturating_sub(pragma(rows, "freelist_count")?);
+            Ok(pages.saturating_mul(pragma(rows, "page_size")?))
+        })
     }
 
     /// Returns the cursor before the oldest kept record.
@@ -234,6 +248,15 @@ impl LogFile {
         ask().map_err(|error| self.failed(error))
     }
 
+    /// Reads from one snapshot.
+    pub(super) fn in_snapshot<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> Result<T, FileReadError>,
+    ) -> Result<T, LogError> {
+        let read = || read(&*self.connection.unchecked_transaction()?);
+        read().map_err(|error| self.failed(error))
+    }
+
     fn topic_name(&self, snapshot: &Connection, key: i64) -> Result<Arc<str>, FileReadError> {
         if let Some(name) = self.topics.borrow().get(&key) {
             return Ok(name.clone());
@@ -248,7 +271,7 @@ impl LogFile {
         Ok(name)
     }
 
-    fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, FileReadError> {
+    pub(super) fn record(&self, snapshot: &Connection, row: &Row<'_>) -> Result<Record, FileReadError> {
         let cursor = number(row, 0)?;
         let value = |column: usize| match row.get_ref(column)?.as_str_or_null() {
             Ok(None) => Ok(base::data::Data::Nil),

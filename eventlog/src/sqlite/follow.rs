@@ -42,16 +42,16 @@ impl FollowerState {
             self.log.shared.flush()?;
         }
         // Queried first: a commit between this and the read causes another read instead of a gap.
-        let version = self.log.read_now(LogFile::version)?;
+        let version = self.log.read_page(LogFile::version)?;
         if self.exhausted_at == Some(version) {
             return Ok(Vec::new());
         }
         let position = match self.position {
             Some(position) => position,
-            None => self.log.read_now(LogFile::oldest)?,
+            None => self.log.read_page(LogFile::oldest)?,
         };
         let filter = RecordFilter { after: position, ..self.filter.clone() };
-        match self.log.read_now(|file| file.page(&filter, PAGE, true)) {
+        match self.log.read_page(|file| file.page(&filter, PAGE, true)) {
             Ok(page) => {
                 self.exhausted_at = (page.records.len() < PAGE).then_some(version);
                 self.position = Some(page.upto);
@@ -129,7 +129,7 @@ impl Follower {
 /// Returns the cursor before the oldest record. If the file cannot be read now, it is queried later, and then the
 /// failure is reported.
 fn oldest(log: &SqliteInner) -> Option<u64> {
-    log.read_now(LogFile::oldest).ok()
+    log.read_page(LogFile::oldest).ok()
 }
 
 impl Subscription for Follower {

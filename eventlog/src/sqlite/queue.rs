@@ -1,16 +1,21 @@
 //! Records on their way to the writer, and the tasks that wait for them.
 //!
-//! The queue is bounded. While the file can be written, a caller that appends too fast waits for room. While it cannot,
-//! no caller waits forever: records that do not fit are counted as lost, the log ends there, and every caller that
-//! waits for durability gets the error.
+//! Appending never waits. The queue is bounded, and a full one is an answer:
 //!
-//! A caller that holds a lock of its own must not wait while it appends: it reserves [`LogReservation`] first. A host's thread
-//! serves many sessions and may not even wait for that. It has a separate margin, and is refused if that is full too.
+//! - A batch is refused once [`MOST_RECORDS`] wait.
+//! - A host reserves a [`LogReservation`] before it takes a lock. It has a margin above that, and is refused if it is full too.
+//! - Records of a run cannot be refused. Its driver does not go on while the queue is full ([`RoomWait`]), so a run adds no
+//!   more than what it writes between two of its turns.
+//!
+//! Records beyond all limits are lost: they are counted, and callers that wait for their durability get the error. While
+//! the file cannot be written, no caller waits for room, and records are lost from the first limit on. The log works again
+//! once the file can be written.
+//!
+//! - `waits`: futures of what becomes of records, and of room.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::commit::Placed;
@@ -21,6 +26,10 @@ use crate::log::{AppendError, Batch, Written};
 use crate::reservation::ReservationStore;
 use crate::{LogError, LogReservation, NewRecord, RecordPosition};
 
+mod waits;
+
+pub(super) use waits::{DurabilityWait, ReplyWait, RoomWait};
+
 /// Maximum number of records that wait for the writer.
 pub(super) const MOST_RECORDS: usize = 8192;
 /// Approximate maximum size of the records that wait for the writer, in bytes.
@@ -29,6 +38,10 @@ const MOST_BYTES: usize = 64 << 20;
 pub(super) const HOST_RECORDS: usize = 8192;
 /// Additional bytes that may be queued if hosts inject them.
 const HOST_BYTES: usize = 16 << 20;
+/// Number of records that wait for the writer beyond which all others are lost.
+pub(super) const ALL_RECORDS: usize = 8 * MOST_RECORDS;
+/// Size of waiting records beyond which all others are lost, in bytes.
+const ALL_BYTES: usize = 4 * MOST_BYTES;
 /// Maximum number of records of one transaction.
 pub(super) const BATCH: usize = 512;
 /// Maximum number of gaps that a log remembers.
@@ -51,6 +64,21 @@ pub(super) enum QueuedContent {
     Record(NewRecord, Option<PositionSlot>),
     /// The records of a batch, and the slot for their places.
     Batch(Box<Batch>, BatchSlot),
+    /// No record, and the slot for the place of the last one before it.
+    Mark(PositionSlot),
+}
+
+/// A place between two records on their way to a log in a file.
+#[derive(Debug)]
+pub struct LogMark(PositionSlot);
+
+impl LogMark {
+    /// Returns the cursor of the last record before it, or the error for which it is not known; `None` while what was
+    /// appended before is not written.
+    pub(super) fn cursor(&self) -> Option<Result<u64, LogError>> {
+        let place = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        place.map(|place| place.map(|place| place.cursor))
+    }
 }
 
 /// Slot for a reply.
@@ -70,6 +98,7 @@ impl QueuedContent {
         match self {
             QueuedContent::Record(record, _) => record.weight(),
             QueuedContent::Batch(batch, _) => batch.weight(),
+            QueuedContent::Mark(_) => 0,
         }
     }
 
@@ -78,13 +107,16 @@ impl QueuedContent {
         match self {
             QueuedContent::Record(..) => 1,
             QueuedContent::Batch(batch, _) => batch.records.len(),
+            QueuedContent::Mark(_) => 0,
         }
     }
 
     /// Tells the waiter where the content was written.
     pub(super) fn placed(&self, placed: Placed) {
         match (self, placed) {
-            (QueuedContent::Record(_, Some(reply)), Placed::Record(place)) => answer(reply, Ok(place)),
+            (QueuedContent::Record(_, Some(reply)) | QueuedContent::Mark(reply), Placed::Record(place)) => {
+                answer(reply, Ok(place));
+            }
             (QueuedContent::Batch(_, reply), Placed::Batch(result)) => answer(reply, result),
             // No caller waits for it. A place is never that of other content.
             _ => {}
@@ -95,7 +127,7 @@ impl QueuedContent {
     /// later, then.
     pub(super) fn refuse(&self, error: &LogError) -> bool {
         match self {
-            QueuedContent::Record(_, Some(reply)) => answer(reply, Err(error.clone())),
+            QueuedContent::Record(_, Some(reply)) | QueuedContent::Mark(reply) => answer(reply, Err(error.clone())),
             QueuedContent::Record(_, None) => return false,
             QueuedContent::Batch(_, reply) => answer(reply, Err(error.clone().into())),
         }
@@ -142,18 +174,23 @@ struct WriteQueueState {
     failing: Option<LogError>,
     /// The error after which nothing is written any more.
     ended: Option<LogError>,
-    /// Whether the log goes on after records were lost, because a server writes it for many sessions.
+    /// Whether a server writes the log for many sessions, so that losses are reported only to those that wait for the lost
+    /// records.
     serves: bool,
+    /// The number of lost records that no wait for all records has reported yet, and the first error; not for a server.
+    unreported: Option<(u64, LogError)>,
     /// The error for which records are refused; `None` after a successful write or probe.
     unavailable: Option<LogError>,
     /// Whether records are lost until something is written again.
     overflowed: bool,
-    /// The tickets of lost records of a log that goes on, oldest first.
+    /// The tickets of lost records, oldest first.
     lost: Vec<LostTickets>,
     /// Whether the writer has ended.
     dead: bool,
     /// Wakers of tasks that wait for a ticket or a failure.
     waiting: BTreeMap<(u64, u64), Waker>,
+    /// Wakers of drivers that wait for room.
+    roomless: BTreeMap<u64, Waker>,
     /// Wakers of tasks that wait for records.
     watching: BTreeMap<u64, Waker>,
     last_waiter: u64,
@@ -182,8 +219,11 @@ struct LostTickets {
 }
 
 impl WriteQueueState {
-    /// Loses a record of a log that goes on.
+    /// Loses a record.
     fn lose(&mut self, ticket: u64, why: LogError) -> LogError {
+        if !self.serves {
+            self.unreported.get_or_insert((0, why.clone())).0 += 1;
+        }
         match self.lost.last_mut() {
             Some(lost) if lost.last + 1 == ticket => lost.last = ticket,
             _ => self.lost.push(LostTickets { first: ticket, last: ticket, why: why.clone() }),
@@ -195,9 +235,19 @@ impl WriteQueueState {
         LogError::Lost { count: 1, why: Box::new(why) }
     }
 
+    /// Returns the error for which a record does not fit. Once one was lost, so are later ones until something is written.
+    fn no_room(&mut self, weight: usize) -> Option<LogError> {
+        self.overflowed = match (self.failing.is_some(), self.overflowed) {
+            (true, true) => true,
+            (false, false) => !self.has_room(1, weight, ALL_RECORDS, ALL_BYTES),
+            _ => self.is_full(weight),
+        };
+        self.overflowed.then(|| self.failing.clone().unwrap_or(LogError::Full))
+    }
+
     /// Returns the ticket up to which all records are written, once that one is.
     fn all(&self) -> u64 {
-        if self.serves && !self.overflowed { self.kept } else { self.appended }
+        if self.overflowed || self.ended.is_some() { self.appended } else { self.kept }
     }
 
     /// Returns the result for a ticket, for a caller that has seen `failures` failed attempts before; `None` while it
@@ -258,7 +308,21 @@ impl WriteQueueState {
 
     fn wake_all(&mut self) -> Vec<Waker> {
         let waiting = std::mem::take(&mut self.waiting).into_values();
-        waiting.chain(std::mem::take(&mut self.watching).into_values()).collect()
+        let roomless = std::mem::take(&mut self.roomless).into_values();
+        waiting.chain(roomless).chain(std::mem::take(&mut self.watching).into_values()).collect()
+    }
+
+    /// Takes the wakers of those that wait for room, if there is some.
+    fn with_room(&mut self) -> Vec<Waker> {
+        if self.roomless.is_empty() || self.is_behind() {
+            return Vec::new();
+        }
+        std::mem::take(&mut self.roomless).into_values().collect()
+    }
+
+    /// Returns whether too much waits, and may still be written.
+    fn is_behind(&self) -> bool {
+        self.may_write() && self.is_full(0)
     }
 }
 
@@ -281,14 +345,10 @@ impl WriteQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends a record and returns its ticket. Blocks while the queue is full and the file can be written.
+    /// Appends a record and returns its ticket. Never blocks.
     pub(super) fn append(&self, record: NewRecord, reply: Option<PositionSlot>) -> u64 {
         let weight = record.weight();
-        let mut state = self.lock();
-        while state.may_write() && state.is_full(weight) {
-            state = self.block(state);
-        }
-        self.take(state, QueuedContent::Record(record, reply), weight)
+        self.take(self.lock(), QueuedContent::Record(record, reply), weight)
     }
 
     /// Appends a batch and returns its ticket. Never blocks.
@@ -303,8 +363,14 @@ impl WriteQueue {
         Ok(self.take(state, content, weight))
     }
 
-    /// Appends a record into reserved room and returns its ticket. Never blocks: a record beyond the reserved room
-    /// exceeds the limit.
+    /// Queues a mark after what was appended so far.
+    pub(super) fn mark(&self) -> LogMark {
+        let slot = PositionSlot::default();
+        self.take(self.lock(), QueuedContent::Mark(slot.clone()), 0);
+        LogMark(slot)
+    }
+
+    /// Appends a record into reserved room and returns its ticket.
     pub(super) fn append_in(&self, room: &mut LogReservation, record: NewRecord) -> u64 {
         let weight = record.weight();
         let (records, bytes) = (room.records.min(1), room.bytes.min(weight));
@@ -312,15 +378,6 @@ impl WriteQueue {
         let mut state = self.lock();
         (state.reserved, state.reserved_bytes) = (state.reserved - records, state.reserved_bytes - bytes);
         self.take(state, QueuedContent::Record(record, None), weight)
-    }
-
-    /// Reserves room. Blocks while the queue is full and the file can be written.
-    pub(super) fn reserve(self: &Arc<Self>, records: usize, bytes: usize) -> LogReservation {
-        let mut state = self.lock();
-        while state.may_write() && !state.has_room(records, bytes, MOST_RECORDS, MOST_BYTES) {
-            state = self.block(state);
-        }
-        self.set_aside(state, records, bytes)
     }
 
     /// Reserves room for a host, without waiting.
@@ -331,11 +388,10 @@ impl WriteQueue {
         (fits || !state.may_write()).then(|| self.set_aside(state, records, bytes))
     }
 
-    /// Returns whether the room could be reserved without waiting.
+    /// Returns the number of records that wait.
     #[cfg(test)]
-    pub(super) fn would_take(&self, records: usize, bytes: usize) -> bool {
-        let state = self.lock();
-        state.queue.len() + state.reserved + records <= MOST_RECORDS && state.queued + bytes <= MOST_BYTES
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().queue.len()
     }
 
     fn set_aside(
@@ -356,28 +412,15 @@ impl WriteQueue {
     fn take(&self, mut state: MutexGuard<'_, WriteQueueState>, content: QueuedContent, weight: usize) -> u64 {
         state.appended += 1;
         let ticket = state.appended;
-        let was_open = state.ended.is_none();
         let too_large =
             (weight > NewRecord::MOST).then_some(LogError::TooLarge { bytes: weight, most: NewRecord::MOST });
-        if too_large.is_none() && state.is_full(weight) && state.failing.is_some() {
-            state.overflowed = true;
-        }
-        let why = too_large.or_else(|| state.failing.clone().filter(|_| state.overflowed));
-        if let Some(why) = why.filter(|_| was_open) {
-            if state.serves {
-                let why = state.lose(ticket, why);
-                report(FailedOperation::Write, "records lost", format_args!("{why}; {}", why.help()));
-                content.refuse(&why);
-                return ticket;
-            }
-            state.ended = Some(why);
-        }
         if let Some(why) = &state.ended {
-            let why = state.as_lost(why);
-            if was_open {
-                let message = format_args!("the event log has ended: {why}; {}", why.help());
-                report(FailedOperation::Write, "event log ended", message);
-            }
+            content.refuse(&state.as_lost(why));
+            return ticket;
+        }
+        if let Some(why) = too_large.or_else(|| state.no_room(weight)) {
+            let why = state.lose(ticket, why);
+            report(FailedOperation::Write, "records lost", format_args!("{why}; {}", why.help()));
             content.refuse(&why);
             return ticket;
         }
@@ -420,7 +463,7 @@ impl WriteQueue {
         }
     }
 
-    /// Lets the log go on after records were lost.
+    /// Lets the log go on whatever becomes of its file, and reports losses only to those that wait for the lost records.
     pub(super) fn serve(&self) {
         self.lock().serves = true;
     }
@@ -429,6 +472,17 @@ impl WriteQueue {
     pub(super) fn availability(&self) -> Result<(), LogError> {
         let state = self.lock();
         state.ended.as_ref().or(state.unavailable.as_ref()).map_or(Ok(()), |why| Err(why.clone()))
+    }
+
+    /// Returns like [`WriteQueue::availability`], and whether there is room.
+    pub(super) fn accepts(&self) -> Result<(), LogError> {
+        let state = self.lock();
+        let why = state.ended.as_ref().or(state.unavailable.as_ref());
+        match why {
+            Some(why) => Err(why.clone()),
+            None if state.is_full(0) => Err(LogError::Full),
+            None => Ok(()),
+        }
     }
 
     /// Returns whether a failure must not end the log.
@@ -440,6 +494,7 @@ impl WriteQueue {
     pub(super) fn probed(&self, result: Result<(), LogError>) {
         let mut state = self.lock();
         state.failing = result.as_ref().err().cloned().filter(|_| state.failing.is_some());
+        state.overflowed &= result.is_err();
         state.unavailable = result.err();
     }
 
@@ -470,7 +525,7 @@ impl WriteQueue {
     /// others from being read.
     pub(super) fn visible_upto(&self) -> u64 {
         let state = self.lock();
-        if state.serves { state.kept } else { state.appended }
+        if state.ended.is_some() { state.appended } else { state.kept }
     }
 
     /// Blocks until everything appended so far is written.
@@ -522,13 +577,16 @@ impl WriteQueue {
             if has_work && !rests {
                 state.urged = false;
                 state.trimmed = false;
-                self.fill(&mut state, pending);
+                Self::fill(&mut state, pending);
+                let woken = state.with_room();
+                drop(state);
+                woken.into_iter().for_each(Waker::wake);
                 return WriterStep::Write;
             }
             if state.closing {
                 return WriterStep::End;
             }
-            if state.serves && state.unavailable.is_some() && !has_work && start.elapsed() >= REST {
+            if state.unavailable.is_some() && !has_work && start.elapsed() >= REST {
                 return WriterStep::Probe;
             }
             if state.failing.is_none() && !state.watching.is_empty() && start.elapsed() >= LOOK {
@@ -541,7 +599,7 @@ impl WriteQueue {
         }
     }
 
-    fn fill(&self, state: &mut WriteQueueState, pending: &mut Vec<QueuedItem>) {
+    fn fill(state: &mut WriteQueueState, pending: &mut Vec<QueuedItem>) {
         let taken = pending.len();
         let mut records: usize = pending.iter().map(|item| item.content.count()).sum();
         let fits = |item: &&QueuedItem| {
@@ -553,9 +611,6 @@ impl WriteQueue {
         let count = if pending.is_empty() { count.max(1) } else { count };
         pending.extend(state.queue.drain(..count.min(state.queue.len())));
         state.queued -= pending[taken..].iter().map(|item| item.weight).sum::<usize>();
-        if state.blocked > 0 {
-            self.progress.notify_all();
-        }
     }
 
     /// Records that a batch was written; its records are returned to be freed.
@@ -565,7 +620,7 @@ impl WriteQueue {
             state.settled = upto;
             state.commits += 1;
             (state.failing, state.unavailable, state.overflowed) = (None, None, false);
-            if state.serves && state.queue.is_empty() {
+            if state.ended.is_none() && state.queue.is_empty() {
                 // All others are lost.
                 state.settled = state.appended;
             }
@@ -579,7 +634,8 @@ impl WriteQueue {
             let next = if is_over { u64::MAX } else { state.settled + 1 };
             let later = state.waiting.split_off(&(next, 0));
             let woken = std::mem::replace(&mut state.waiting, later).into_values();
-            (woken.chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)
+            let roomless = state.with_room();
+            (woken.chain(roomless).chain(std::mem::take(&mut state.watching).into_values()).collect::<Vec<_>>(), old)
         };
         woken.into_iter().for_each(Waker::wake);
         drop(old);
@@ -656,97 +712,12 @@ impl WriteQueue {
 
 impl ReservationStore for WriteQueue {
     fn free(&self, records: usize, bytes: usize) {
-        let mut state = self.lock();
-        state.reserved -= records;
-        state.reserved_bytes -= bytes;
-        if state.blocked > 0 {
-            self.progress.notify_all();
-        }
-    }
-}
-
-/// A future that is ready once everything up to a ticket is durable.
-pub(super) struct DurabilityWait {
-    shared: Arc<WriteQueue>,
-    upto: u64,
-    waiter: u64,
-    /// Number of failed attempts when the wait began.
-    failures: Option<u64>,
-}
-
-impl DurabilityWait {
-    pub(super) fn new(shared: Arc<WriteQueue>, upto: u64) -> DurabilityWait {
-        let (upto, waiter) = {
-            let mut state = shared.lock();
-            state.last_waiter += 1;
-            let upto = if upto > state.appended { state.all() } else { upto };
-            (upto, state.last_waiter)
+        let woken = {
+            let mut state = self.lock();
+            state.reserved -= records;
+            state.reserved_bytes -= bytes;
+            state.with_room()
         };
-        DurabilityWait { shared, upto, waiter, failures: None }
-    }
-}
-
-impl Future for DurabilityWait {
-    type Output = Result<(), LogError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let mut state = this.shared.lock();
-        let failures = *this.failures.get_or_insert(state.failures);
-        if let Some(verdict) = state.verdict(this.upto, failures) {
-            return Poll::Ready(verdict);
-        }
-        this.shared.urge(&mut state);
-        state.waiting.insert((this.upto, this.waiter), cx.waker().clone());
-        Poll::Pending
-    }
-}
-
-impl Drop for DurabilityWait {
-    fn drop(&mut self) {
-        self.shared.lock().waiting.remove(&(self.upto, self.waiter));
-    }
-}
-
-/// A future that is ready once a reply is there.
-pub(super) struct ReplyWait<T> {
-    reply: ReplySlot<T>,
-    /// Wakes when the ticket is settled, or when an attempt failed.
-    durable: DurabilityWait,
-}
-
-impl ReplyWait<Result<RecordPosition, LogError>> {
-    /// Appends the record at once, whether or not the future is awaited.
-    pub(super) fn emit(shared: Arc<WriteQueue>, record: NewRecord) -> Self {
-        let reply = PositionSlot::default();
-        let ticket = shared.append(record, Some(reply.clone()));
-        ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }
-    }
-}
-
-impl ReplyWait<Result<Written, AppendError>> {
-    /// Appends the batch at once, whether or not the future is awaited. Returns its ticket, too.
-    pub(super) fn append(shared: Arc<WriteQueue>, batch: Batch) -> Result<(u64, Self), AppendError> {
-        let reply = BatchSlot::default();
-        let ticket = shared.append_batch(batch, reply.clone())?;
-        Ok((ticket, ReplyWait { reply, durable: DurabilityWait::new(shared, ticket) }))
-    }
-}
-
-impl<T, E: From<LogError>> Future for ReplyWait<Result<T, E>> {
-    type Output = Result<T, E>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let mut state = this.durable.shared.lock();
-        if let Some(result) = this.reply.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Poll::Ready(result);
-        }
-        if let (true, Some(why)) = (state.dead, &state.ended) {
-            return Poll::Ready(Err(state.as_lost(why).into()));
-        }
-        this.durable.shared.urge(&mut state);
-        state.waiting.insert((this.durable.upto, this.durable.waiter), cx.waker().clone());
-        Poll::Pending
+        woken.into_iter().for_each(Waker::wake);
     }
 }

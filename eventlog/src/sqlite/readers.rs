@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -29,6 +30,18 @@ struct Pool<C> {
     state: Arc<(Mutex<PoolState<C>>, Condvar)>,
     open: Arc<dyn Fn() -> Result<C, LogError> + Send + Sync>,
     most: usize,
+    /// Whether work may be interrupted once its caller has given up.
+    interrupts: bool,
+}
+
+/// Says that work is no longer wanted once it is dropped.
+#[derive(Default)]
+struct WantedGuard(Arc<AtomicBool>);
+
+impl Drop for WantedGuard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 struct PoolState<C> {
@@ -40,25 +53,31 @@ struct PoolState<C> {
 }
 
 impl<C: 'static> Pool<C> {
-    fn new(most: usize, open: impl Fn() -> Result<C, LogError> + Send + Sync + 'static) -> Pool<C> {
+    fn new(most: usize, interrupts: bool, open: impl Fn() -> Result<C, LogError> + Send + Sync + 'static) -> Pool<C> {
         let state = PoolState { work: VecDeque::new(), idle: 0, threads: Vec::new(), is_closed: false };
-        Pool { state: Arc::new((Mutex::new(state), Condvar::new())), open: Arc::new(open), most }
+        Pool { state: Arc::new((Mutex::new(state), Condvar::new())), open: Arc::new(open), most, interrupts }
     }
 
     fn lock(&self) -> MutexGuard<'_, PoolState<C>> {
         self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs work on a thread of the pool. Work whose caller has given up is not begun.
+    /// Runs work on a thread of the pool. Work whose caller has given up is not begun, and a read is interrupted.
     async fn run<T: Send + 'static, E: From<LogError> + Send + 'static>(
         &self,
         path: Arc<Path>,
         work: impl FnOnce(&C) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let (done, result) = oneshot::channel();
+        let wanted = WantedGuard::default();
+        let given_up = self.interrupts.then(|| wanted.0.clone());
         let run = move |connection: Result<&C, LogError>| {
             if !done.is_closed() {
-                let _ = done.send(connection.map_err(E::from).and_then(work));
+                let work = || connection.map_err(E::from).and_then(work);
+                let _ = done.send(match given_up {
+                    Some(given_up) => progress::while_wanted(given_up, work),
+                    None => work(),
+                });
             }
         };
         let cannot = |why: String| E::from(LogError::CannotOpen { path: path.clone(), why });
@@ -93,7 +112,7 @@ impl<C: 'static> Pool<C> {
         Ok(())
     }
 
-    /// Ends the threads. What they have begun is done.
+    /// Ends the threads. Reads are interrupted, since no caller is left; changes that have begun are done.
     fn close(&self) {
         let threads = {
             let mut state = self.lock();
@@ -165,9 +184,9 @@ impl Readers {
             Ok(Control { connection, presence: Mutex::new(FilePresence::new(place.clone())) })
         };
         Readers {
-            reads: Pool::new(READERS, beside(options)),
-            tails: Pool::new(1, beside(options)),
-            control: Pool::new(1, control),
+            reads: Pool::new(READERS, true, beside(options)),
+            tails: Pool::new(1, true, beside(options)),
+            control: Pool::new(1, false, control),
             path: path.clone(),
             options: options.clone(),
         }

@@ -4,6 +4,7 @@ mod failing;
 mod following;
 mod sharing;
 mod stalled;
+mod verified;
 mod writing;
 
 use std::path::PathBuf;

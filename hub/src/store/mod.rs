@@ -41,7 +41,7 @@ impl StoreError {
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         let StoreError::Log(error) = self else { return false };
-        matches!(error, LogError::NotWritten { .. } | LogError::Locked { .. } | LogError::Gone { .. })
+        matches!(error, LogError::NotWritten { .. } | LogError::Locked { .. } | LogError::Gone { .. } | LogError::Full)
     }
 }
 
@@ -62,13 +62,15 @@ pub enum Durability {
 /// Batches become durable in the order of the calls, each as a whole or not at all. A store that confirms single writes
 /// over the network has to hold back the confirmation of a batch until all earlier ones are confirmed.
 pub trait Store: Send + Sync {
-    /// Appends a batch. Waits only for room, if too many batches are queued already. Numbers of batches rise from 1.
+    /// Appends a batch. Never waits; a batch for which [`Store::availability`] has no room may be lost. Numbers of batches rise
+    /// from 1.
     fn append(&self, batch: ChangeBatch) -> Durability;
 
     /// Returns a future that is ready once a batch is stored, with the number of the last batch that is stored by then.
     fn stored(&self, number: u64) -> StoreFuture<u64>;
 
-    /// Returns whether batches can be written, as far as the last attempt has shown. The store tries again by itself.
+    /// Returns whether batches can be written, as far as the last attempt has shown, and whether there is room for more. The
+    /// store tries again by itself.
     ///
     /// # Errors
     /// The error of the last attempt.

@@ -94,7 +94,7 @@ impl Store for SqliteStore {
     }
 
     fn availability(&self) -> Result<(), StoreError> {
-        Ok(self.log.availability()?)
+        Ok(self.log.accepts()?)
     }
 
     fn replay(&self, each: &mut dyn FnMut(&ChangeBatch)) -> Result<(), StoreError> {

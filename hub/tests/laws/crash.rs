@@ -1,10 +1,11 @@
 //! The store: a hub that opens it again has the same state, and one hub at a time uses it.
 
 use std::path::PathBuf;
+use std::task::{Context, Poll, Waker};
 
-use eventlog::{LogError, SqliteOptions};
+use eventlog::{LogError, SqliteLog, SqliteOptions};
 use hub::broker::{BrokerOptions, Caller, Claim, Command, ErrorKind, Register, Reply};
-use hub::proto::a2a::TaskState;
+use hub::proto::a2a::{AgentCard, TaskState};
 use hub::store::{SqliteStore, Store, StoreError};
 use hub::{DeliveryOrder, Hub, SubscribeRequest, SubscriptionKind};
 
@@ -110,6 +111,47 @@ async fn a_hub_refuses_commands_while_its_store_is_not_in_its_place() {
     for (id, is_known) in [("t", true), ("u", true), ("v", false), ("w", true)] {
         assert_eq!(hub.task(id, 0).await.is_ok(), is_known, "{id}");
     }
+    drop(hub);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Commands are refused at once, and no thread waits for the disk.
+#[tokio::test]
+async fn a_hub_refuses_commands_while_its_store_does_not_respond_and_too_much_waits() {
+    let folder = folder("stalled");
+    let path = folder.join("hub.db");
+    let patient = SqliteOptions { lock_timeout: 2 * crate::tokio_wait::LIMIT, ..SqliteOptions::default() };
+    let hub = Hub::open(Box::new(SqliteStore::open(&path, &patient).unwrap()), BrokerOptions::default()).unwrap();
+    let held = rusqlite::Connection::open(&path).unwrap();
+    held.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let renamed = |number: usize| {
+        let name = format!("w{number}");
+        Command::Register(Register {
+            agent_id: "w".to_owned(),
+            card: AgentCard { name, ..AgentCard::default() },
+            ..Register::default()
+        })
+    };
+    let mut waiting = Vec::new();
+    let refused = loop {
+        let mut command = Box::pin(hub.execute(&Caller::Operator, renamed(waiting.len())));
+        match command.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Pending => waiting.push(command),
+            Poll::Ready(result) => break result.unwrap_err(),
+        }
+        assert!(waiting.len() < 50_000, "a queue without a bound");
+    };
+    assert_eq!(refused.kind, ErrorKind::ResourceExhausted, "{refused}");
+    assert!(waiting.len() >= SqliteLog::QUEUE_RECORDS && hub.availability().is_err() && hub.failure().is_none());
+    held.execute_batch("ROLLBACK").unwrap();
+    let last = waiting.len() - 1;
+    for command in waiting {
+        command.await.unwrap();
+    }
+    hub.execute(&Caller::Operator, renamed(last + 1)).await.unwrap();
+    drop(hub);
+    let hub = Hub::open(Box::new(open(&path).unwrap()), BrokerOptions::default()).unwrap();
+    assert_eq!(hub.agent("w").unwrap().card.unwrap().name, format!("w{}", last + 1));
     drop(hub);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -17,7 +17,7 @@ use crate::reminder::{Reminder, ReminderError};
 use crate::seam::Scope;
 
 use super::Session;
-use super::inbox::{AcceptedInjection, DeliveredAt, Inbox, Intake, RECORDS_OF_ITEM, locked, refusal};
+use super::inbox::{AcceptedInjection, DeliveredAt, Inbox, Intake, locked, refusal};
 
 impl Session {
     /// Accepts a reminder from a host.
@@ -26,8 +26,8 @@ impl Session {
     /// Fails if the queue is full or the policy refuses the reminder.
     pub fn accept_reminder(&self, scope: &Scope, payload: RemindPayload) -> Result<AcceptedInjection, QueueError> {
         let key = payload.spec.dedupe_key.clone();
-        let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
-        let injected = self.intake(scope).accept_reminder(&mut room, PolicySource::Host, None, payload)?;
+        let injected =
+            self.intake(scope).accept_reminder(&mut LogReservation::default(), PolicySource::Host, None, payload)?;
         let pending = key.map_or(0, |key| self.with(|state| state.transcript.slots_of_key(&key).len()));
         Ok(AcceptedInjection { deduped_count: injected.replaced.len() + pending, ..injected })
     }
@@ -37,8 +37,7 @@ impl Session {
     /// # Errors
     /// Fails if the queue is full.
     pub fn accept_message(&self, scope: &Scope, payload: MessagePayload) -> Result<AcceptedInjection, QueueError> {
-        let mut room = scope.log.reserve(RECORDS_OF_ITEM, payload.weight());
-        self.intake(scope).accept_message(&mut room, payload)
+        self.intake(scope).accept_message(&mut LogReservation::default(), payload)
     }
 
     /// Refuses a notification that contains no valid reminder: the host expects no answer, so the log records
@@ -60,13 +59,12 @@ impl Session {
     /// # Errors
     /// Fails if it was delivered or is unknown.
     pub fn revoke_injection(&self, scope: &Scope, id: &str) -> Result<Revocation, QueueError> {
-        // One more than needed at worst, which is cheaper than checking first.
-        let mut room = scope.log.reserve(1, 0);
-        self.intake(scope).revoke(&mut room, id).map(|(revoked, _)| revoked)
+        self.intake(scope).revoke(&mut LogReservation::default(), id).map(|(revoked, _)| revoked)
     }
 
     fn intake<'a>(&'a self, scope: &'a Scope) -> Intake<'a, impl Fn(&mut LogReservation, NewRecord) -> Ticket + 'a> {
-        let append = |room: &mut LogReservation, record| scope.log.append_in(room, record);
+        // Appending never waits, so it needs no room before the queue is locked.
+        let append = |_: &mut LogReservation, record| scope.log.append(record);
         Intake { session_id: self.id(), queue: self.queue(), now_ms: scope.clock.now_ms(), append }
     }
 

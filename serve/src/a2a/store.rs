@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use a2a::{ListTasks, Message, TaskPage, TaskState};
 use base::data::Data;
-use eventlog::{DurableFuture, NewRecord, SharedLog, SqliteLog, Ticket};
+use eventlog::{DurableFuture, NewRecord, SharedLog, Ticket};
 use tokio::sync::Semaphore;
 
 use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};
@@ -30,8 +30,8 @@ use crate::spawn::spawn_blocking;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
 use index::TaskIndex;
-pub(crate) use record::run_of;
 use record::{TaskBrief, TaskRecord};
+pub(crate) use record::{is_task_run, run_of};
 
 mod fold;
 mod index;
@@ -69,18 +69,16 @@ struct OpenTask {
 }
 
 impl TaskStore {
-    /// Opens the tasks of a log, for a process that serves them.
-    ///
-    /// # Errors
-    /// The file beside the log that marks this process as alive cannot be created.
-    pub fn new(log: SqliteLog) -> Result<TaskStore, StoreError> {
-        Ok(TaskStore(Arc::new(TaskStoreState {
-            store: SessionStore::new(log)?,
+    /// Creates the store of the tasks that a process serves, in the log of its sessions.
+    #[must_use]
+    pub fn new(sessions: SessionStore) -> TaskStore {
+        TaskStore(Arc::new(TaskStoreState {
+            store: sessions,
             open: Mutex::default(),
             index: Mutex::default(),
             lists: Arc::new(Semaphore::new(1)),
             resumable: AtomicBool::new(false),
-        })))
+        }))
     }
 
     /// Locks the map of open tasks. Every operation leaves it consistent.
@@ -165,7 +163,7 @@ impl TaskJournal for TaskStore {
         let first = first.clone();
         self.beside(move |store| {
             let mut index = store.index();
-            index.refresh(store.0.store.log())?;
+            index.refresh(&store.0.store)?;
             Ok(index.begun_by(&first.message_id, || digest_of(&first)))
         })
     }

@@ -163,35 +163,23 @@ const ENDED_STATES: [(TaskState, &str); 4] = [
 pub struct TaskManager(Arc<ManagerState>, Option<Arc<dyn TaskViewer>>);
 
 impl TaskManager {
-    /// Starts to serve a script, and keeps its tasks in the script's log if it has one.
-    ///
-    /// # Errors
-    /// See [`TaskManager::keeping`].
-    pub fn open(served: Served, settings: TaskSettings) -> Result<TaskManager, Vec<Diagnostic>> {
-        let journal: Arc<dyn TaskJournal> = match &served.log {
-            Some(log) => Arc::new(TaskStore::new(log.clone()).map_err(|error| vec![diagnostic(&error)])?),
-            None => Arc::new(NoJournal),
-        };
-        TaskManager::keeping(served, settings, journal)
-    }
-
-    /// Starts to serve a script and records its tasks in `journal`. Tasks that an ended process left unfinished run
-    /// again if the script allows it. Requires a tokio runtime, and blocks on the disk.
+    /// Starts to serve a script, and keeps its tasks in the script's log if it has one. Tasks that an ended process left
+    /// unfinished run again if the script allows it. Requires a tokio runtime, and blocks on the disk.
     ///
     /// # Errors
     /// See [`crate::host::Host::start`]; also fails if the log cannot be read.
-    pub fn keeping(
-        served: Served,
-        settings: TaskSettings,
-        journal: Arc<dyn TaskJournal>,
-    ) -> Result<TaskManager, Vec<Diagnostic>> {
+    pub fn open(served: Served, settings: TaskSettings) -> Result<TaskManager, Vec<Diagnostic>> {
         let sessions = Arc::<SessionTasks>::default();
         let host = Host::start(served, sessions.clone())?;
+        let journal: Arc<dyn TaskJournal> = match host.store() {
+            Some(store) => Arc::new(TaskStore::new(store.clone())),
+            None => Arc::new(NoJournal),
+        };
         TaskManager::on_host(host, sessions, settings, journal)
     }
 
-    /// Runs tasks in the sessions of a host, which reports the events of its sessions to `sessions`. See
-    /// [`TaskManager::keeping`].
+    /// Runs tasks in the sessions of a host, which reports the events of its sessions to `sessions`, and records
+    /// them in `journal`. See [`TaskManager::open`].
     ///
     /// # Errors
     /// The log cannot be read.

@@ -27,6 +27,7 @@ use crate::drain::{StopSignal, drain};
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, is_local};
 use crate::spawn::{on_this_thread, spawn};
+use crate::store::StoreError;
 
 /// The names that configure the address.
 pub const NAMES: ListenerNames = ListenerNames { option: "--listen", token: "", port: 41_300 };
@@ -150,7 +151,7 @@ async fn run<'a>(
     let agents = match (peer_agents, about, tasks) {
         (Some(settings), Some(about), Some(tasks)) => {
             let url = CardUrl::of(&about, &port);
-            let manager = task_manager(&host, &core, &tasks, &about, &mode, settings.limits)?;
+            let manager = task_manager(&host, &tasks, &about, &mode, settings.limits)?;
             tasks.reconcile(&manager).await;
             Some(PeerAgents::new(A2aService::shared(manager, about, url, settings.limits.streams), tasks))
         }
@@ -204,14 +205,15 @@ async fn run<'a>(
 /// Creates the manager of the tasks of peer agents. Tasks that an earlier process left run again if the script allows it.
 fn task_manager(
     host: &Host,
-    core: &Arc<ChannelCore>,
     tasks: &Arc<IncomingTasks>,
     about: &Agent,
     mode: &Arc<str>,
     limits: A2aLimits,
 ) -> Result<TaskManager, Vec<Diagnostic>> {
-    let store = TaskStore::new(core.log.clone());
+    // Channels are served from a log in a file.
+    let store = host.store().ok_or(StoreError::NotKept);
     let store = store.map_err(|error| vec![Diagnostic::new(error.code(), error.to_string()).help(error.help())])?;
+    let store = TaskStore::new(store.clone());
     let settings = TaskSettings {
         open: limits.tasks,
         finished: limits.finished,

@@ -26,6 +26,7 @@ use crate::metrics::Exposition;
 use crate::probe::Probed;
 use crate::spawn::spawn;
 use crate::store::SessionStore;
+use crate::trim::RetentionTask;
 
 mod stored;
 
@@ -43,6 +44,8 @@ struct HostShared {
     peer: Arc<dyn Peer>,
     /// The store for sessions; `None` if they end with the process.
     store: Option<SessionStore>,
+    /// Removes old sessions and tasks from the log.
+    _retention: Option<RetentionTask>,
     /// The limit of the open sessions of each account.
     accounts: KeyedLimit<Arc<str>>,
     state: Mutex<HostState>,
@@ -87,12 +90,18 @@ impl Host {
         };
         let store =
             served.log.clone().map(SessionStore::new).transpose().map_err(|error| vec![stored::diagnostic(&error)])?;
+        let retention = store.as_ref().and_then(|store| RetentionTask::start(store, served.settings.retention));
         let workers = (0..served.settings.workers.max(1)).map(|i| Worker::start(i, served.clone(), peer.clone()));
         let workers = workers.collect::<Result<_, _>>().map_err(|diagnostic| vec![*diagnostic])?;
         let state = Mutex::new(HostState { workers, sessions: HashMap::new(), is_draining: false });
         let accounts = KeyedLimit::new(served.settings.most_of_account());
         let opened = Notify::new();
-        Ok(Host(Arc::new(HostShared { served, resumable, peer, store, accounts, state, opened })))
+        Ok(Host(Arc::new(HostShared { served, resumable, peer, _retention: retention, store, accounts, state, opened })))
+    }
+
+    /// Returns the store of its sessions; `None` if they are not stored.
+    pub(crate) fn store(&self) -> Option<&SessionStore> {
+        self.0.store.as_ref()
     }
 
     /// Locks the state. Code that holds this lock does not panic.

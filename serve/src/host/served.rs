@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eventlog::{RecordObserver, SqliteLog};
-use stdlib::{RunOptions, SourceRef};
+use stdlib::{LogRetention, RunOptions, SourceRef};
 
 use crate::Metrics;
 use crate::count_limit::share_of_one;
@@ -44,6 +44,8 @@ pub struct HostSettings {
     pub account_sessions: Option<usize>,
     /// The time after which a worker that has not taken a session counts as blocked by plain code.
     pub late: Duration,
+    /// The limits of ended sessions and tasks in the log.
+    pub retention: LogRetention,
 }
 
 impl HostSettings {
@@ -68,6 +70,7 @@ impl Default for HostSettings {
             sessions: HostSettings::SESSIONS,
             account_sessions: None,
             late: HostSettings::LATE,
+            retention: LogRetention::default(),
         }
     }
 }

@@ -36,6 +36,25 @@ impl SessionStore {
         }
     }
 
+    /// Takes a session that no living process has open, for its removal. Returns `None` for one that is open, also here.
+    pub(crate) fn take_ended(&self, id: &str) -> Result<Option<LockFile>, StoreError> {
+        let lock = match self.lock(id) {
+            Ok(lock) => lock,
+            Err(LockError::Held) => return Ok(None),
+            Err(error) => return Err(cannot_claim(&error)),
+        };
+        let is_open = match self.load(id) {
+            Ok(stored) => match stored.owner() {
+                Some(owner) => **owner == *self.0.process || self.lives(owner)?,
+                None => false,
+            },
+            // It has lost its opening in an earlier removal, which did not end.
+            Err(StoreError::Unknown(_)) => false,
+            Err(error) => return Err(error),
+        };
+        Ok((!is_open).then_some(lock))
+    }
+
     /// Returns whether a process is alive. Removes the file of a process that was killed.
     pub(crate) fn lives(&self, process: &str) -> Result<bool, StoreError> {
         // The log may contain any text, and this becomes a file name.

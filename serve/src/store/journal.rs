@@ -16,12 +16,14 @@ use super::about::title_of;
 use super::shown::{NamedRecord, TextAssembly};
 use super::{INTERRUPTED, SessionDescription, SessionStore, StoreError, StoredSession};
 
-/// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk:
+/// Records a session while it runs. Only [`SessionJournal::again`] and [`SessionJournal::settled`] wait for the disk, without the lock of its state:
 /// callers wait for the latter before they report to a client that something is done.
 pub struct SessionJournal {
     id: Arc<str>,
     log: RunTaggedLog<SqliteLog>,
     state: Mutex<SessionJournalState>,
+    /// Held while recorded events are sent again.
+    replay: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -35,17 +37,19 @@ struct SessionJournalState {
     turn_id: Option<Arc<str>>,
     /// Whether a call of [`SessionJournal::write_pieces`] is due.
     waits: bool,
+    /// Events that are recorded and not sent yet, because earlier ones are being sent again.
+    held: Option<Vec<SessionEvent>>,
 }
 
 impl SessionJournal {
     /// Creates the journal of a session that is opened for the first time.
     #[must_use]
     pub fn new(store: &SessionStore, id: &Arc<str>, about: SessionDescription) -> SessionJournal {
-        SessionJournal {
-            id: id.clone(),
-            log: store.log_of(id),
-            state: Mutex::new(SessionJournalState { about, ..SessionJournalState::default() }),
-        }
+        SessionJournal::with(store, id, SessionJournalState { about, ..SessionJournalState::default() })
+    }
+
+    fn with(store: &SessionStore, id: &Arc<str>, state: SessionJournalState) -> SessionJournal {
+        SessionJournal { id: id.clone(), log: store.log_of(id), state: Mutex::new(state), replay: Mutex::default() }
     }
 
     /// Records that the session is open. Lists include it from now on.
@@ -70,7 +74,7 @@ impl SessionJournal {
             written: ConversationJournal::after(&fold.conversation),
             ..SessionJournalState::default()
         };
-        let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        let journal = SessionJournal::with(store, &stored.id, state);
         journal.complete(stored);
         journal.life("loaded", [("process", Data::from(&store.0.process))]);
         journal
@@ -79,7 +83,7 @@ impl SessionJournal {
     /// Records the end of the turn that the last process of a session left open, without loading the session.
     pub(super) fn end_interrupted(store: &SessionStore, stored: &StoredSession) {
         let state = SessionJournalState { about: stored.about().clone(), ..SessionJournalState::default() };
-        let journal = SessionJournal { id: stored.id.clone(), log: store.log_of(&stored.id), state: Mutex::new(state) };
+        let journal = SessionJournal::with(store, &stored.id, state);
         journal.complete(stored);
     }
 
@@ -117,12 +121,20 @@ impl SessionJournal {
         self.life("prompted", [("action", action.into()), ("turn_id", turn_id.into())]);
     }
 
-    /// Sends an event with `show`, which must not wait, and records it. A concurrent [`SessionJournal::again`] sends
-    /// it only once.
+    /// Records an event, and sends it with `show`, which must not wait. During a [`SessionJournal::again`], that sends it.
     pub fn show(&self, event: SessionEvent, show: impl FnOnce(SessionEvent)) {
         let mut state = self.lock();
         self.take(&mut state, &event);
-        show(event);
+        match &mut state.held {
+            Some(held) => held.push(event),
+            None => show(event),
+        }
+    }
+
+    /// Returns whether events are held back.
+    #[cfg(test)]
+    pub(super) fn is_replaying(&self) -> bool {
+        self.lock().held.is_some()
     }
 
     /// Records an event that a client has already seen.
@@ -148,18 +160,26 @@ impl SessionJournal {
         self.life("mode", []);
     }
 
-    /// Sends all recorded events again, in order, and the title if there is one. Blocks on the disk; no other event of
-    /// the session is sent meanwhile.
+    /// Sends all recorded events again, in order, and the title if there is one; then those that came meanwhile, each
+    /// once. Blocks on the disk, which the session does not wait for.
     ///
     /// # Errors
     /// The log cannot be read.
     pub fn again(&self, store: &SessionStore, mut show: impl FnMut(SessionEvent)) -> Result<(), StoreError> {
+        let _replay = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mark, title) = {
+            let mut state = self.lock();
+            let record = state.assembly.flush();
+            self.write_shown(state.turn_id.as_ref(), record);
+            state.held = Some(Vec::new());
+            (store.log().mark(), state.about.title.clone())
+        };
+        let sent = store.load_upto(&self.id, &mark).map(|stored| {
+            stored.into_shown().into_iter().chain(title.map(SessionEvent::Title)).for_each(&mut show);
+        });
         let mut state = self.lock();
-        let record = state.assembly.flush();
-        self.write_shown(state.turn_id.as_ref(), record);
-        store.load(&self.id)?.into_shown().into_iter().for_each(&mut show);
-        state.about.title.clone().map(SessionEvent::Title).into_iter().for_each(show);
-        Ok(())
+        state.held.take().into_iter().flatten().for_each(show);
+        sent
     }
 
     /// Observes a loop. Records the changes of its session, unless it is another session, or only a piece of an answer

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
+use eventlog::{LogError, LogMark};
 use runtime::agent_loop::interruption_mark;
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
@@ -40,13 +41,30 @@ impl SessionStore {
             return Err(StoreError::Unknown(id.into()));
         }
         let mut fold = SessionFold::new(id);
-        let read = self.log().look(|file| file.of_run(id, |record| fold.take(&record))).map_err(StoreError::from);
-        let fold = read.and_then(|_| fold.done()).inspect_err(StoreError::report)?;
-        Ok(StoredSession { id: id.into(), fold })
+        let read = self.log().look(|file| file.of_run(id, |record| fold.take(&record)));
+        StoredSession::of(id, fold, read.map(drop))
+    }
+
+    /// Reads what was recorded of a session before a mark.
+    pub(super) fn load_upto(&self, id: &str, mark: &LogMark) -> Result<StoredSession, StoreError> {
+        let mut fold = SessionFold::new(id);
+        let read = self.log().look_upto(mark, |file, upto| {
+            file.of_run(id, |record| {
+                if record.cursor <= upto {
+                    fold.take(&record);
+                }
+            })
+        });
+        StoredSession::of(id, fold, read.map(drop))
     }
 }
 
 impl StoredSession {
+    fn of(id: &str, fold: SessionFold, read: Result<(), LogError>) -> Result<StoredSession, StoreError> {
+        let fold = read.map_err(StoreError::from).and_then(|()| fold.done()).inspect_err(StoreError::report)?;
+        Ok(StoredSession { id: id.into(), fold })
+    }
+
     /// Returns the description of the session without its conversation.
     #[must_use]
     pub fn about(&self) -> &SessionDescription {

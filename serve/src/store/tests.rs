@@ -34,6 +34,8 @@ mod damaged;
 mod elsewhere;
 mod killed;
 mod listed;
+mod replayed;
+mod retained;
 mod trimmed;
 
 const ID: &str = "sess_0123456789abcdef0123456789abcdef";

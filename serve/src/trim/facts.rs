@@ -12,6 +12,7 @@ use super::channels::ChannelFacts;
 use super::messages::MessageFacts;
 use super::report::TrimReport;
 use crate::channels::channel_record_kind;
+use crate::store::is_session;
 
 /// The facts about a log.
 pub(super) struct LogFacts {
@@ -32,6 +33,8 @@ pub(super) struct LogFacts {
 struct RunFacts {
     kind: RunKind,
     last_at_ms: u64,
+    /// The approximate size of the records, in bytes.
+    bytes: u64,
     /// The cursor of the record that opened a session.
     opened: Option<u64>,
     /// The cursor of the first record that is not old.
@@ -63,6 +66,7 @@ impl RunFacts {
     /// Takes the next record of the run.
     fn take(&mut self, run_id: &Arc<str>, record: &Record, is_old: bool) {
         self.last_at_ms = self.last_at_ms.max(record.occurred_at_ms);
+        self.bytes += record.weight() as u64;
         if !is_old {
             self.recent_from.get_or_insert(record.cursor);
         }
@@ -207,6 +211,29 @@ impl LogFacts {
             }
             _ => !stays,
         }
+    }
+
+    /// Returns the sessions and tasks to remove, also what earlier removals have left of them.
+    pub(super) fn removed_units(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.units().filter(|(_, run)| !run.stays).map(|(id, _)| id)
+    }
+
+    /// Returns the time before which sessions and tasks must have been used last so that without them the log has `excess`
+    /// fewer bytes, or as few as possible.
+    pub(super) fn cutoff_for(&self, excess: u64) -> u64 {
+        let mut ended: Vec<_> = self.units().filter(|(_, run)| !run.waits()).map(|(_, run)| run).collect();
+        ended.sort_unstable_by_key(|run| run.last_at_ms);
+        let mut removed = 0;
+        let enough = ended.iter().find(|run| {
+            removed += run.bytes;
+            removed >= excess
+        });
+        enough.or(ended.last()).map_or(0, |last| last.last_at_ms.saturating_add(1))
+    }
+
+    /// Returns the runs that a server writes. Those of scripts may belong to a process that runs.
+    fn units(&self) -> impl Iterator<Item = (&Arc<str>, &RunFacts)> {
+        self.runs.iter().filter(|(id, _)| is_session(id) || crate::a2a::store::is_task_run(id))
     }
 
     /// Returns the report, without the records.

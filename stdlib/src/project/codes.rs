@@ -16,7 +16,7 @@ pub(crate) enum ProjectCode {
         title: "unknown key in `harn.toml`",
         meaning: "The file can contain `[limits]` with `fuel`, `depth`, `memory`, `timeout` and `deny`, \
             `[capabilities]` with `deny`, `[[capabilities]]` rows that describe models, `[event_log]` with `home`, \
-            `synchronous`, `lock_timeout`, `max_file`, `keep_records` and `keep_bytes`, `[hooks]` with \
+            `synchronous`, `lock_timeout`, `max_file`, `keep`, `max_size`, `keep_records` and `keep_bytes`, `[hooks]` with \
             `timeout_ms`, `[reminders]` with `max_body`, `max_tokens`, `max_share`, `placement` and `files`, `[reminders.policy]` with `force`, `forbid_ids`, `forbid_tags`, `forbid_sources`, `mark_untrusted` and `sources`, `[fmt]` with `width`, `[channels]` with `orphan`, `heartbeat` and `permission_timeout`, `[agent]` with the contents of the agent card, \
             `[providers]` with `packs`, `[mcp.servers.NAME]` with the description of an MCP server, and `[providers.NAME]` with `base_url` and `key_env`. A misspelled limit \
             would not limit anything.",
@@ -27,8 +27,8 @@ pub(crate) enum ProjectCode {
         meaning: "`fuel` and `depth` are integers above 0, `memory` and `max_body` are sizes such as \"512 MiB\", \
             `timeout` is a duration such as \"30s\", `max_tokens` is an integer above 0, `max_share` is a number up to 1, `timeout_ms` is an integer, `width` is a number of columns from 20 to 1000, and `deny` is a list of \
             capabilities: fs.read, fs.write, process, net, env, llm. In `[event_log]`, `synchronous` is \"normal\" \
-            or \"full\", `lock_timeout` is a duration, `max_file` and `keep_bytes` are sizes, and `keep_records` \
-            is a number. `[agent]` contains strings, http or https URLs, and skills that each have an `id`.",
+            or \"full\", `lock_timeout` is a duration, `keep` is a duration or \"forever\", `max_size` is a size or \"unlimited\", \
+            `max_file` and `keep_bytes` are sizes, and `keep_records` is a number. `[agent]` contains strings, http or https URLs, and skills that each have an `id`.",
     },
     /// It cannot be read.
     Unreadable = "HARN-CFG-004", Error {

@@ -11,7 +11,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// The keys of `[event_log]`.
-pub(super) const KEYS: &[&str] = &["home", "synchronous", "lock_timeout", "max_file", "keep_records", "keep_bytes"];
+pub(super) const KEYS: &[&str] =
+    &["home", "synchronous", "lock_timeout", "max_file", "keep", "max_size", "keep_records", "keep_bytes"];
+
+/// The word for an age without a limit.
+const FOREVER: &str = "forever";
+/// The word for a size without a limit.
+const UNLIMITED: &str = "unlimited";
 
 impl SettingsReader<'_> {
     pub(super) fn event_log(&mut self, table: &DeTable<'_>) {
@@ -27,6 +33,8 @@ impl SettingsReader<'_> {
                         self.project.log.sqlite.lock_timeout = Duration::from_millis(ms);
                     }
                 }
+                "keep" => self.kept_age(value),
+                "max_size" => self.kept_size(value),
                 "max_file" => self.project.log.sqlite.most_bytes = self.memory(value),
                 "keep_records" => {
                     let count = self.count(value);
@@ -44,6 +52,35 @@ impl SettingsReader<'_> {
                 }
                 unknown => self.unknown(unknown, key.span(), KEYS, "[event_log]"),
             }
+        }
+    }
+
+    /// A time, or `forever`. The log may be one that the user has named, so less is kept of it only in a trusted folder.
+    fn kept_age(&mut self, value: &Spanned<DeValue<'_>>) {
+        let written = value.get_ref().as_str();
+        let age = match written {
+            Some(FOREVER) => Some(None),
+            _ => self.good(value, written.ok_or_else(|| not_text(value)).and_then(parse_time)).map(Some),
+        };
+        if let Some(age) = age
+            && self.guard("event_log.keep", value.span(), written.unwrap_or_default())
+        {
+            self.project.log.retention.age = age;
+        }
+    }
+
+    /// A size, or `unlimited`.
+    fn kept_size(&mut self, value: &Spanned<DeValue<'_>>) {
+        let written = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) => number.as_str().to_owned(),
+            _ => String::new(),
+        };
+        let bytes = if written == UNLIMITED { Some(None) } else { self.memory(value).map(Some) };
+        if let Some(bytes) = bytes
+            && self.guard("event_log.max_size", value.span(), &written)
+        {
+            self.project.log.retention.bytes = bytes;
         }
     }
 

@@ -46,3 +46,58 @@ fn a_file_that_is_written_can_be_read_by_others() {
     emit(&log, "a");
     assert_eq!(reader.read(&RecordFilter { after: 1, ..RecordFilter::default() }, 9).unwrap()[0].cursor, 2);
 }
+
+/// A statement that ends only if it is interrupted.
+const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
+#[test]
+fn a_long_read_delays_no_other_one_and_a_log_that_is_closed_interrupts_it() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    emit(&log, "a");
+    let (begins, begun) = std::sync::mpsc::channel();
+    let (ends, ended) = std::sync::mpsc::channel::<()>();
+    let its = log.clone();
+    let reader = std::thread::spawn(move || {
+        its.look(|_| {
+            begins.send(()).unwrap();
+            let _ = ended.recv();
+            Ok(())
+        })
+    });
+    begun.recv().unwrap();
+    assert_eq!(all(&log).len(), 1);
+    drop(ends);
+    reader.join().unwrap().unwrap();
+    let has_begun = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = has_begun.clone();
+    let (inner, given) = (log.0.clone(), std::sync::mpsc::channel());
+    let mut read = Box::pin(async move {
+        let read = inner.readers.read(move |file| {
+            told.store(true, std::sync::atomic::Ordering::Relaxed);
+            let counted = file.ask(|rows| rows.query_row(ENDLESS, [], |row| row.get::<_, i64>(0)));
+            given.0.send(counted.is_err()).unwrap();
+            counted
+        });
+        read.await
+    });
+    assert!(read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    until("the read has begun", || has_begun.load(std::sync::atomic::Ordering::Relaxed));
+    drop(read);
+    drop(log);
+    assert!(given.1.recv().unwrap(), "it was interrupted");
+}
+
+#[test]
+fn a_mark_is_between_what_was_appended_before_and_after() {
+    let folder = TestFolder::new();
+    let log = folder.log();
+    emit(&log, "a");
+    let held = hold(&folder);
+    log.append(record("a", "before"));
+    let mark = log.mark();
+    log.append(record("a", "after"));
+    drop(held);
+    assert_eq!(log.look_upto(&mark, |file, upto| Ok((upto, file.head()?))).unwrap(), (2, 3));
+    assert_eq!(all(&log).len(), 3);
+}

@@ -1,41 +1,33 @@
 //! A disk that does not respond: the writer waits for a file that another process holds.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-
-use super::super::queue::MOST_RECORDS;
+use super::super::queue::{ALL_RECORDS, MOST_RECORDS};
 use super::*;
 use crate::wait::{LIMIT, until};
 
 /// Opens a log with a timeout longer than any of these tests, so that the writer waits and does not fail.
-pub(super) fn waiting(folder: &TestFolder) -> SqliteLog {
+fn waiting(folder: &TestFolder) -> SqliteLog {
     let options = SqliteOptions { lock_timeout: 2 * LIMIT, ..SqliteOptions::default() };
     SqliteLog::open(folder.file(), &options).unwrap()
 }
 
-/// Appends until the queue is full while the file is locked, and returns the number of records.
+/// Appends until runs must wait while the file is locked, and returns the number of records.
 fn fill(log: &SqliteLog) -> u64 {
     log.append(record("a", "x"));
-    // The writer takes it and waits for the file.
-    until("the writer takes the record", || log.0.shared.would_take(MOST_RECORDS, 0));
-    let mut count = 1;
-    while log.0.shared.would_take(1, 0) {
-        log.append(record("a", "x"));
-        count += 1;
-    }
-    count
+    until("the writer takes the record", || log.0.shared.waiting() == 0);
+    append(log, MOST_RECORDS as u64);
+    1 + MOST_RECORDS as u64
 }
 
 #[test]
-fn who_appends_into_room_that_was_set_aside_never_waits() {
+fn what_is_appended_into_reserved_room_is_written_later() {
     let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
     let count = fill(&log);
-    let mut room = log.0.shared.reserve_now(2, 200).unwrap();
-    log.append_in(&mut room, record("b", "set aside"));
-    log.append_in(&mut room, record("b", "set aside"));
-    log.append_in(&mut room, record("b", "beyond"));
+    let mut room = log.reserve_now(2, 200).unwrap();
+    log.put_in(&mut room, record("b", "set aside"));
+    log.put_in(&mut room, record("b", "set aside"));
+    log.put_in(&mut room, record("b", "beyond"));
     drop(room);
     drop(held);
     assert_eq!(log.latest("a").unwrap(), Some(count));
@@ -43,25 +35,53 @@ fn who_appends_into_room_that_was_set_aside_never_waits() {
 }
 
 #[test]
-fn room_that_was_not_used_is_free_again() {
+fn a_run_waits_for_room_and_is_woken_once_there_is_some() {
     let folder = TestFolder::new();
     let log = waiting(&folder);
     let held = hold(&folder);
-    let room = log.reserve(MOST_RECORDS, 0);
-    assert!(!log.0.shared.would_take(1, 0));
-    let (begins, begun) = mpsc::channel();
-    let (told, hears) = mpsc::channel();
-    let (other, is_free) = (log.clone(), Arc::new(AtomicBool::new(false)));
-    let frees = is_free.clone();
-    let blocked = std::thread::spawn(move || {
-        begins.send(()).unwrap();
-        drop(other.reserve(1, 0));
-        told.send(is_free.load(Ordering::SeqCst)).unwrap();
-    });
-    begun.recv_timeout(LIMIT).unwrap();
-    frees.store(true, Ordering::SeqCst);
+    assert!(log.room().is_none(), "there is room");
+    let room = log.reserve_now(MOST_RECORDS, 0).unwrap();
+    let freed = log.room().expect("reserved room is not free");
     drop(room);
-    assert!(hears.recv_timeout(LIMIT).unwrap(), "it should wait for room");
-    blocked.join().unwrap();
+    block_on(freed);
+    let count = fill(&log);
+    let mut written = log.room().expect("the queue is full");
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(written.as_mut().poll(&mut cx).is_pending());
     drop(held);
+    block_on(written);
+    assert_eq!(log.latest("a").unwrap(), Some(count));
+    assert!(log.room().is_none());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_stops_no_run() {
+    let folder = TestFolder::new();
+    let log = folder.impatient();
+    let _held = hold(&folder);
+    append(&log, 2 * MOST_RECORDS as u64);
+    assert!(block_on(log.durable(Ticket::ALL)).is_err());
+    assert!(log.room().is_none());
+}
+
+/// Appending never waits: beyond all limits, records are lost and their waiters are told, while those before them are written.
+#[test]
+fn records_beyond_all_limits_are_lost_and_the_log_works_again() {
+    let folder = TestFolder::new();
+    let log = waiting(&folder);
+    let held = hold(&folder);
+    let kept = fill(&log) + (ALL_RECORDS - MOST_RECORDS) as u64;
+    append(&log, kept - 1 - MOST_RECORDS as u64);
+    assert_eq!(log.0.shared.waiting(), ALL_RECORDS);
+    let lost = log.append(record("a", "lost"));
+    let refused = block_on(log.emit(record("a", "refused")).get());
+    assert!(matches!(error(refused), LogError::Lost { why, .. } if *why == LogError::Full));
+    assert_eq!(log.0.shared.waiting(), ALL_RECORDS);
+    drop(held);
+    assert_eq!(error(block_on(log.durable(lost))).code().as_str(), "HARN-LOG-020");
+    assert!(matches!(error(block_on(log.durable(Ticket::ALL))), LogError::Lost { count: 2, .. }));
+    until("what was kept is written", || log.0.shared.waiting() == 0);
+    emit(&log, "b");
+    block_on(log.durable(Ticket::ALL)).unwrap();
+    assert_eq!((log.latest("a").unwrap(), log.latest("b").unwrap()), (Some(kept), Some(1)));
 }

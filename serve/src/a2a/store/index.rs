@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use a2a::TaskState;
-use eventlog::{LogError, Record, RecordFilter, SqliteLog};
+use eventlog::{LogError, Record, RecordFilter};
 use runtime::event_log::Topic;
 
 use super::record::TaskBrief;
+use crate::store::SessionStore;
 
 /// The number of records to read at once.
 const AT_ONCE: usize = 4_096;
@@ -24,6 +25,8 @@ pub(super) struct TaskIndex {
     most: usize,
     /// The cursor of the last record that was read.
     upto: u64,
+    /// The number of removals of old tasks that it knows of.
+    removals: u64,
     tasks: HashMap<Arc<str>, TaskSummary>,
     /// Task ids, by the cursors of their last records.
     order: BTreeMap<u64, Arc<str>>,
@@ -64,11 +67,16 @@ impl Default for TaskIndex {
 impl TaskIndex {
     fn of(most: usize) -> TaskIndex {
         let (tasks, order, ended, processes, by_first) = Default::default();
-        TaskIndex { most, upto: 0, tasks, order, ended, processes, by_first }
+        TaskIndex { most, upto: 0, removals: 0, tasks, order, ended, processes, by_first }
     }
 
     /// Reads the records written since the last refresh. Blocks on the disk.
-    pub(super) fn refresh(&mut self, log: &SqliteLog) -> Result<(), LogError> {
+    pub(super) fn refresh(&mut self, store: &SessionStore) -> Result<(), LogError> {
+        let (log, removals) = (store.log(), store.removals());
+        if removals != self.removals {
+            // Tasks that are gone must not be listed.
+            *self = TaskIndex { removals, ..TaskIndex::of(self.most) };
+        }
         loop {
             let filter = RecordFilter { after: self.upto, ..RecordFilter::topic(Topic::Task) };
             // Records that were deleted from the log are known here.

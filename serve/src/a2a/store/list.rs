@@ -38,7 +38,7 @@ impl TaskStore {
     pub(super) fn page_of(&self, asked: &ListTasks, sees: &dyn Fn(&str) -> bool) -> Result<TaskPage, StoreError> {
         let wanted = {
             let mut index = self.index();
-            index.refresh(self.0.store.log())?;
+            index.refresh(&self.0.store)?;
             wanted(&index, asked, sees)?
         };
         let (mut page, mut has_more, mut last) = (PageBuilder::default(), wanted.has_more, None);

@@ -29,6 +29,11 @@ pub(crate) fn run_of(task_id: &str) -> Cow<'_, str> {
     if is_own { Cow::Borrowed(task_id) } else { Cow::Owned(format!("task_:{task_id}")) }
 }
 
+/// Returns whether a run id is one of a task.
+pub(crate) fn is_task_run(run_id: &str) -> bool {
+    run_id.starts_with("task_")
+}
+
 /// The content of every lifecycle record, so that a list needs only one record of each task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaskBrief {

@@ -90,7 +90,7 @@ impl TaskStore {
     fn orphans(&self) -> Result<Vec<Arc<str>>, StoreError> {
         let open: Vec<_> = {
             let mut index = self.index();
-            index.refresh(self.0.store.log())?;
+            index.refresh(&self.0.store)?;
             let open = index.below(u64::MAX).filter(|(_, _, row)| !row.state.is_terminal());
             open.map(|(_, id, row)| (id.clone(), row.process.clone())).collect()
         };

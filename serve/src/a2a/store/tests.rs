@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use a2a::{Artifact, ArtifactUpdate, Content, Message, Part, Role, Status, StatusUpdate, Task, TaskState, Version};
 use base::data::Data;
-use eventlog::{Record, RecordFilter, SqliteOptions};
+use eventlog::{Record, RecordFilter, SqliteLog, SqliteOptions};
 
 use super::super::tasks::{ANSWER, TaskOrigin};
 use super::*;
@@ -45,7 +45,7 @@ impl TaskFolder {
     }
 
     fn store(&self) -> TaskStore {
-        TaskStore::new(self.log()).unwrap()
+        TaskStore::new(SessionStore::new(self.log()).unwrap())
     }
 }
 

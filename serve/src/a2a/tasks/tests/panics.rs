@@ -5,8 +5,9 @@ use eventlog::{DurableFuture, Ticket};
 
 use super::super::{NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal};
 use super::*;
-use crate::host::Waiting;
+use crate::a2a::SessionTasks;
 use crate::host::testing::block_on_runtime;
+use crate::host::{Host, Waiting};
 use crate::store::StoreError;
 
 /// A journal that keeps nothing and panics on an artifact `boom`, on the session's thread.
@@ -55,7 +56,10 @@ const HARN: &str = "pipeline default(task) {\n\
 fn a_panic_under_a_task_fails_that_task_alone() {
     // One worker: all tasks are on the thread that panics.
     let served = served("test.harn", HARN, 1, None);
-    let manager = TaskManager::keeping(served, TaskSettings::default(), Arc::new(PanickingJournal))
+    let sessions = Arc::<SessionTasks>::default();
+    let host = Host::start(served, sessions.clone());
+    let manager = host
+        .and_then(|host| TaskManager::on_host(host, sessions, TaskSettings::default(), Arc::new(PanickingJournal)))
         .unwrap_or_else(|found| panic!("{found:?}"));
     block_on_runtime(async {
         let asks = say(&manager, message("ask")).await;

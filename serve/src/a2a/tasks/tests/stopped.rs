@@ -99,7 +99,7 @@ fn what_has_another_end_while_the_server_stops_keeps_it() {
         is(&manager.task(&failed).await.unwrap(), TaskState::Failed);
         drop(manager);
         let log = SqliteLog::open(folder.join("events.db"), &SqliteOptions::default()).unwrap();
-        let store = crate::a2a::store::TaskStore::new(log).unwrap();
+        let store = crate::a2a::store::TaskStore::new(crate::store::SessionStore::new(log).unwrap());
         for (id, state) in [(cancelled, TaskState::Canceled), (failed, TaskState::Failed)] {
             is(&store.load(&id).unwrap().unwrap().task, state);
         }
