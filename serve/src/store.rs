@@ -55,6 +55,9 @@ pub use journal::SessionJournal;
 pub use list::{SessionPage, SessionSummary};
 pub use stored::StoredSession;
 
+/// The beginning of the id of a served session.
+const ID_PREFIX: &str = "sess_";
+
 /// The reason for the end of a turn whose process ended.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
@@ -163,6 +166,6 @@ fn beside(log: &Path, name: &str) -> PathBuf {
 
 /// Returns whether an id has the format of a served session. Other ids are never looked up, as ids become file names.
 pub(crate) fn is_session(id: &str) -> bool {
-    id.strip_prefix("sess_")
+    id.strip_prefix(ID_PREFIX)
         .is_some_and(|rest| !rest.is_empty() && rest.len() <= 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

@@ -96,7 +96,16 @@ impl Host {
         let state = Mutex::new(HostState { workers, sessions: HashMap::new(), is_draining: false });
         let accounts = KeyedLimit::new(served.settings.most_of_account());
         let opened = Notify::new();
-        Ok(Host(Arc::new(HostShared { served, resumable, peer, _retention: retention, store, accounts, state, opened })))
+        Ok(Host(Arc::new(HostShared {
+            served,
+            resumable,
+            peer,
+            _retention: retention,
+            store,
+            accounts,
+            state,
+            opened,
+        })))
     }
 
     /// Returns the store of its sessions; `None` if they are not stored.

@@ -52,6 +52,9 @@ pub(super) struct OpenTurn {
 }
 
 impl OpenTurn {
+    /// The kinds of records of a lifecycle that open a turn or end it.
+    pub(super) const WORDS: [&str; 5] = ["prompted", "answered", "opened", "loaded", "closed"];
+
     /// Returns the open turn after a record of the lifecycle: `word` is its kind, `open` the turn before it.
     pub(super) fn after(word: &str, payload: &Data, open: Option<OpenTurn>) -> Option<OpenTurn> {
         let is_asked = payload.get("stop").as_str() == Some("asked");

@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use eventlog::RecordFilter;
+use eventlog::Record;
 use runtime::event_log::Topic;
 
 use super::fold::OpenTurn;
-use super::{SessionJournal, SessionStore, StoreError};
-
-/// The number of records that are read at a time.
-const PAGE: usize = 1_000;
+use super::{ID_PREFIX, SessionJournal, SessionStore, StoreError};
 
 impl SessionStore {
     /// Records the ends of the turns that ended processes left open, so that clients learn of them before the sessions
@@ -38,26 +35,16 @@ impl SessionStore {
 
     /// Returns the sessions whose last turn has no end.
     fn with_open_turns(&self) -> Result<BTreeSet<Arc<str>>, StoreError> {
+        let kinds = OpenTurn::WORDS.map(|word| Topic::Life.kind(word));
+        let kinds = kinds.each_ref().map(String::as_str);
         let mut open = BTreeSet::new();
-        let mut filter = RecordFilter::topic(Topic::Life);
-        loop {
-            let page = self.log().look(|file| file.read_kept(&filter, PAGE))?;
-            for record in &page {
-                let Some((id, word)) =
-                    record.payload.get("session_id").as_shared_str().zip(Topic::Life.word_of(&record.kind))
-                else {
-                    continue;
-                };
-                let before = open.contains(&id).then(OpenTurn::default);
-                match OpenTurn::after(word, &record.payload, before) {
-                    Some(_) => open.insert(id),
-                    None => open.remove(&id),
-                };
-            }
-            match page.last() {
-                Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => return Ok(open),
-            }
-        }
+        let take = |record: Record| {
+            let word = Topic::Life.word_of(&record.kind).unwrap_or_default();
+            // What was open before does not matter: each of these words opens a turn or ends it.
+            let is_open = OpenTurn::after(word, &record.payload, None).is_some();
+            open.extend(record.payload.get("session_id").as_shared_str().filter(|_| is_open));
+        };
+        self.log().look(|file| file.last_of_kinds(ID_PREFIX, Topic::Life.as_str(), &kinds, take))?;
+        Ok(open)
     }
 }

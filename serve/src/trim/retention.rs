@@ -164,9 +164,8 @@ fn remove(store: &SessionStore, remover: &RecordRemover, facts: &LogFacts, id: &
     let _lock: Option<LockFile> = match is_session(id) {
         true => match store.take_ended(id) {
             Ok(Some(lock)) => Some(lock),
-            Ok(None) => return Ok(0),
-            // It is kept, and its reader reports what is wrong with it.
-            Err(StoreError::Unreadable { .. }) => return Ok(0),
+            // One that cannot be read is kept, and its reader reports what is wrong with it.
+            Ok(None) | Err(StoreError::Unreadable { .. }) => return Ok(0),
             Err(error) => return Err(error),
         },
         // No process writes a finished task.

@@ -122,7 +122,6 @@ mod tests {
         drop(full);
         assert!(is_done(paused.as_mut()));
         assert_eq!(steps.get(), 2);
-        drop((engine, log));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

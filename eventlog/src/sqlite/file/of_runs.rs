@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::{LogError, Record};
 
+use super::super::progress;
 use super::{FileReadError, LogFile, kept_behind, last, number, stored, topic_key};
 
 const COLUMNS: &str = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records";
@@ -138,6 +139,42 @@ impl LogFile {
         };
         read().map_err(|error| self.failed(error))
     }
+
+    /// Reads, of each run whose name has a prefix, the last record in a topic that has one of some kinds. Reads those after
+    /// it by an index, and no others.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn last_of_kinds(
+        &self,
+        prefix: &str,
+        topic: &str,
+        kinds: &[&str],
+        mut take: impl FnMut(Record),
+    ) -> Result<(), LogError> {
+        self.in_snapshot(|snapshot| {
+            let Some(key) = topic_key(snapshot, topic)? else { return Ok(()) };
+            let mut names = snapshot.prepare_cached("SELECT name FROM subjects WHERE name >= ?1 AND name < ?2")?;
+            let sql = format!("{COLUMNS} WHERE run_id = ? AND topic = ? ORDER BY cursor DESC");
+            let mut select = snapshot.prepare_cached(&sql)?;
+            let mut names = names.query([prefix, &format!("{prefix}{}", char::MAX)])?;
+            let mut passed = 0_u64;
+            while let Some(name) = names.next()? {
+                let mut rows = select.query(params![name.get_ref(0)?.as_str().unwrap_or_default(), key])?;
+                while let Some(row) = rows.next()? {
+                    passed += 1;
+                    if passed.is_multiple_of(progress::ROWS) && progress::must_stop() {
+                        return Err(progress::ended().into());
+                    }
+                    if kinds.contains(&row.get_ref(3)?.as_str().unwrap_or_default()) {
+                        take(self.record(snapshot, row)?);
+                        break;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
 }
 
 #[cfg(test)]
@@ -210,5 +247,32 @@ mod tests {
         let mut found = Vec::new();
         file.of_run("run-1", |record| found.push(record.payload.get("n").as_int().unwrap())).unwrap();
         assert_eq!(found, [1, 3]);
+    }
+
+    #[test]
+    fn the_last_record_of_some_kinds_is_found_for_each_run_with_a_prefix() {
+        let folder = TestFolder::new();
+        let log = SqliteLog::open(folder.file(), &SqliteOptions::default()).unwrap();
+        let write = |run: &str, topic: &str, kind: &str| {
+            let headers = Data::dict([(RUN_ID, Data::from(run))]);
+            let (topic, kind, payload) = (topic.into(), kind.into(), Data::Nil.into());
+            log.append(NewRecord { topic, kind, payload, headers, occurred_at_ms: 1 });
+        };
+        for (run, topic, kind) in [
+            ("s_1", "t", "begun"),
+            ("s_2", "t", "begun"),
+            ("s_1", "t", "ended"),
+            ("s_1", "t", "named"),
+            ("s_1", "other", "begun"),
+            ("s_3", "t", "named"),
+            ("x_1", "t", "begun"),
+        ] {
+            write(run, topic, kind);
+        }
+        let mut found = Vec::new();
+        let take = |record: Record| found.push((record.cursor, record.kind.to_string()));
+        log.look(|file| file.last_of_kinds("s_", "t", &["begun", "ended"], take)).unwrap();
+        assert_eq!(found, [(3, "ended".to_owned()), (2, "begun".to_owned())]);
+        log.look(|file| file.last_of_kinds("s_", "unknown", &["begun"], |_| panic!("no such topic"))).unwrap();
     }
 }
