@@ -38,11 +38,10 @@ fn replace<T, E: From<Error>>(
 ) -> std::result::Result<T, E> {
     let beside = with_end(target, &format!(".{}.part", std::process::id()));
     // Never through a link that somebody put there.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside).map_err(|error| {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&beside).inspect_err(|error| {
         if error.kind() != ErrorKind::AlreadyExists {
             let _ = fs::remove_file(&beside);
         }
-        error
     })?;
     let written = write(&mut file).and_then(|written| {
         if let Some(rights) = rights {

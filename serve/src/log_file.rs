@@ -7,7 +7,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use eventlog::{LogError, LogFile, Record, RecordFilter};
+use eventlog::{LogError, LogFile, Record};
+
+use crate::trim::each_record;
 
 mod stats;
 
@@ -54,7 +56,7 @@ pub fn export(path: &Path, options: &ExportOptions, to: &mut dyn Write) -> Resul
         writeln!(to, "{}", record.to_data().to_json())
     };
     match &options.run {
-        None => each_record(&file, |record| write(record).map_err(ExportError::Write))?,
+        None => each_record(&file, file.head()?, |record| write(record).map_err(ExportError::Write))?,
         Some(run) => {
             let cursors = file.cursors_of_run(run, 0)?.cursors;
             if cursors.is_empty() {
@@ -66,20 +68,4 @@ pub fn export(path: &Path, options: &ExportOptions, to: &mut dyn Write) -> Resul
         }
     }
     Ok(written)
-}
-
-/// Visits the records that a log has now, oldest first.
-fn each_record<E: From<LogError>>(file: &LogFile, mut visit: impl FnMut(&Record) -> Result<(), E>) -> Result<(), E> {
-    let head = file.head()?;
-    let mut filter = RecordFilter::default();
-    loop {
-        let page = file.read_kept(&filter, PAGE)?;
-        for record in page.iter().take_while(|record| record.cursor <= head) {
-            visit(record)?;
-        }
-        match page.last() {
-            Some(last) if last.cursor < head => filter.after = last.cursor,
-            _ => return Ok(()),
-        }
-    }
 }

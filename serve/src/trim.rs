@@ -166,11 +166,11 @@ fn read_facts(file: &LogFile, options: &TrimOptions) -> Result<LogFacts, LogErro
 }
 
 /// Visits the records of a log up to a cursor, oldest first.
-fn each_record(
+pub(crate) fn each_record<E: From<LogError>>(
     file: &LogFile,
     head: u64,
-    mut visit: impl FnMut(&Record) -> Result<(), LogError>,
-) -> Result<(), LogError> {
+    mut visit: impl FnMut(&Record) -> Result<(), E>,
+) -> Result<(), E> {
     let mut filter = RecordFilter::default();
     loop {
         let page = file.read_kept(&filter, PAGE)?;

@@ -8,9 +8,9 @@ use base::data::Data;
 use eventlog::{LogError, LogFile, RUN_ID, Record};
 use runtime::event_log::Topic;
 
-use super::each_record;
 use crate::a2a::store::{is_task_run, task_state};
 use crate::store::is_session;
+use crate::trim::each_record;
 
 /// Numbers of records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub fn stats(path: &Path) -> Result<LogStats, LogError> {
     let file = LogFile::open(path)?;
     let mut stats = LogStats { used_bytes: file.used_bytes()?, ..LogStats::default() };
     let mut runs: HashMap<Arc<str>, RunState> = HashMap::new();
-    each_record(&file, |record| {
+    each_record(&file, file.head()?, |record| {
         stats.all.add(record);
         stats.topics.entry(record.topic.clone()).or_default().add(record);
         let Some(id) = record.headers.get(RUN_ID).as_shared_str() else {

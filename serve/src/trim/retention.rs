@@ -27,6 +27,14 @@ const EVERY: Duration = Duration::from_secs(6 * 3_600);
 /// The time for which sessions and tasks stay, however large the log is.
 const LEAST_MS: u64 = 3_600_000;
 
+/// The name of the thread, and of the cause of its failures.
+const NAME: &str = "event log retention";
+
+/// Reports that nothing was removed, or not all.
+fn failed(error: &dyn std::fmt::Display) {
+    report(FailedOperation::Write, NAME, format_args!("could not remove old records from the event log: {error}"));
+}
+
 /// The removal in the background. It ends when it is dropped.
 pub(crate) struct RetentionTask {
     stop: Arc<RetentionStop>,
@@ -56,7 +64,7 @@ impl RetentionStop {
 }
 
 impl RetentionTask {
-    /// Starts the removal for a log; `None` if all of it is kept. Without a thread, nothing is removed.
+    /// Starts the removal for a log; `None` if all of it is kept, or if there is no thread for it, which is reported.
     pub(crate) fn start(store: &SessionStore, kept: LogRetention) -> Option<RetentionTask> {
         if kept == LogRetention::ALL {
             return None;
@@ -75,15 +83,17 @@ impl RetentionTask {
                     ),
                     Ok(_) => {}
                     Err(_) if its.is_stopped() => return,
-                    Err(error) => {
-                        let message = format_args!("could not remove old records from the event log: {error}");
-                        report(FailedOperation::Write, "event log retention", message);
-                    }
+                    Err(error) => failed(&error),
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("event log retention".to_owned()).spawn(run).ok()?;
-        Some(RetentionTask { stop, thread: Some(thread) })
+        match std::thread::Builder::new().name(NAME.to_owned()).spawn(run) {
+            Ok(thread) => Some(RetentionTask { stop, thread: Some(thread) }),
+            Err(error) => {
+                failed(&error);
+                None
+            }
+        }
     }
 }
 
