@@ -79,7 +79,7 @@ fn the_oldest_sessions_go_until_the_log_is_small_enough_and_recent_ones_stay() {
             move || now_ms() > begun
         });
     }
-    let used = || store.log().look(|file| file.used_bytes()).unwrap();
+    let used = || store.log().look(eventlog::LogFile::used_bytes).unwrap();
     let most = used() / 2;
     let kept = LogRetention { age: None, bytes: Some(most) };
     assert_eq!(removed(&store, kept, 0), RemovedByAge::default(), "they were used a moment ago");
