@@ -10,7 +10,7 @@ use clap::Args;
 use eventlog::RecordObserver;
 #[cfg(feature = "serve")]
 pub(crate) use hub_spans::HubSpans;
-use runtime::activity::ActivityOptions;
+use runtime::spans::ActivityOptions;
 #[cfg(feature = "serve")]
 use serve::hub::HubObserver;
 use stdlib::shown;

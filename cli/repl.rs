@@ -16,7 +16,7 @@ use crate::live::{LiveMode, LiveView};
 use crate::report::{Format, show, wants_color};
 use eventlog::EventLog;
 use lines::{Line, LineSource};
-use runtime::activity::ActivityOptions;
+use runtime::spans::ActivityOptions;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;

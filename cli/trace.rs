@@ -16,7 +16,7 @@ use crate::stdout;
 use base::data::Data;
 use eventlog::Record;
 use names::ShortNames;
-use runtime::reminder::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
+use runtime::lifecycle::rebuild::{RebuildNote, Rebuilt, SessionLife};
 use serve::channels::PeerTaskLinks;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ pub(crate) use MissingOtel as Otel;
 #[cfg(feature = "serve")]
 pub(crate) use NeverExporting as Exporting;
 use eventlog::RecordObserver;
-use runtime::activity::ActivityOptions;
+use runtime::spans::ActivityOptions;
 
 /// Variables that ask for traces.
 const ASKS: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];

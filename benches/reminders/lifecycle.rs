@@ -3,12 +3,13 @@
 use crate::pending::{EXPIRING, Scene, key, recorded, spec, tag};
 use eventlog::{NewRecord, Record};
 use runtime::capabilities::Capabilities;
-use runtime::reminder::lifecycle::rebuild::rebuild;
-use runtime::reminder::lifecycle::{
+use runtime::lifecycle::rebuild::rebuild;
+use runtime::lifecycle::{
     CompactionCharge, LifecycleCommand, LifecycleRecord, Selector, apply, clear, fire, inject, post_turn, void,
 };
+use runtime::reminder::slots::Rendered;
 use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
-use runtime::render::{RenderOptions, Rendered, render};
+use runtime::render::{RenderOptions, render};
 use runtime::transcript::Transcript;
 use std::hint::black_box;
 

@@ -2,7 +2,7 @@
 //! compaction, and ten expire after the first prompt.
 
 use base::ids::{IdStream, SharedIds};
-use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord, inject};
+use runtime::lifecycle::{LifecycleContext, LifecycleRecord, inject};
 use runtime::reminder::{ReminderSource, ReminderSpec};
 use runtime::transcript::Transcript;
 use std::sync::Arc;

@@ -9,14 +9,16 @@ use base::data::Data;
 use base::ids::IdStream;
 use eventlog::MemoryLog;
 use runtime::agent_loop::{LoopOptions, LoopParts, agent_loop};
-use runtime::hooks::{EventKind, EventSet, HookEvent, Hooks};
+use runtime::conditions::{ConditionFacts, Conditions};
+use runtime::events::{EventKind, EventSet};
+use runtime::hooks::{HookEvent, Hooks};
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::model::{Delta, ModelReply, Request};
-use runtime::reminder::condition::{ConditionFacts, Conditions, condition_name};
-use runtime::reminder::files::{ReminderFiles, file_provider_id};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::reminder::condition::condition_name;
 use runtime::reminder::{ReminderRules, ReminderSource, ReminderSpec};
-use runtime::seam::{Model, Output, Scope, Tool, Turn};
+use runtime::reminder_providers::{ReminderFiles, ReminderProvider, file_provider_id};
+use runtime::scope::Scope;
+use runtime::seam::{Model, Output, Tool, Turn};
 use runtime::session::Session;
 use std::cell::Cell;
 use std::pin::pin;
@@ -105,7 +107,7 @@ fn one_loop(row: &TurnRow, turns: usize) {
             ..ReminderRules::default()
         };
         let body = format!("Reminder {n:02}: the file src/part_{n:02}.rs changed; read it again before editing it.");
-        tokens = runtime::reminder::lifecycle::estimated_tokens(&body);
+        tokens = runtime::reminder::slots::estimated_tokens(&body);
         let spec = ReminderSpec {
             dedupe_key: Some(format!("key:{n}").into()),
             rules: rules.shared(),

@@ -3,8 +3,9 @@
 use super::answer::{HeldText, LastAnswer};
 use super::clean::{LineWrapper, cut, one_line, wrapped};
 use super::screen::{Screen, ScreenSupport};
-use runtime::agent_loop::{LoopEvent, LoopObservation, LoopStatus};
+use runtime::agent_loop::{LoopEvent, LoopObservation};
 use runtime::hooks::event::ToolResult;
+use runtime::loop_status::LoopStatus;
 use runtime::message::ToolCall;
 use runtime::model::Delta;
 use runtime::transcript::Transcript;

@@ -9,7 +9,7 @@ use hub::broker::state_name;
 use hub::broker::task::is_final;
 use hub::grpc::AnsweredRequest;
 use hub::proto::a2a::TaskState;
-use runtime::activity::{TraceContext, digest};
+use runtime::spans::{TraceContext, digest};
 use telemetry::{Attribute, Span, SpanEvent, SpanKind, Value};
 
 /// Maximum number of unfinished tasks; spans of further ones are not built.

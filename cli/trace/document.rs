@@ -4,8 +4,8 @@ use base::data::Data;
 
 use super::Trace;
 use super::text::is_forgettable;
-use runtime::reminder::lifecycle::CompactionCharge;
-use runtime::reminder::lifecycle::rebuild::{
+use runtime::lifecycle::CompactionCharge;
+use runtime::lifecycle::rebuild::{
     Biography, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, QueueEnd, RebuildNote, RebuiltPass,
     RebuiltPrompt, Refusal, RejectedSlot, ReminderCounts, SessionLife, Wait,
 };

@@ -4,8 +4,8 @@
 use super::names::ShortNames;
 use super::text::bytes;
 use crate::markup::escape;
-use runtime::reminder::lifecycle::rebuild::{Biography, BirthKind, Carrier, LifeEndReason, RebuiltPrompt, SessionLife};
-use runtime::render::RenderedRole;
+use runtime::lifecycle::rebuild::{Biography, BirthKind, Carrier, LifeEndReason, RebuiltPrompt, SessionLife};
+use runtime::reminder::slots::RenderedRole;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! Names for people: ids cut to what tells them apart, text without anything that a terminal would obey.
 
-use runtime::reminder::lifecycle::rebuild::Rebuilt;
+use runtime::lifecycle::rebuild::Rebuilt;
 use std::collections::HashSet;
 pub(crate) use stdlib::is_obeyed;
 

@@ -5,7 +5,7 @@ use super::lane::{RecordPositions, Run, ending, runs};
 use super::names::{ShortNames, clean, count, first_line};
 use super::text::{conservation, costs_in_words, is_forgettable, nothing, seen, verdict};
 use crate::markup::escape;
-use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
+use runtime::lifecycle::rebuild::{Biography, SessionLife};
 use runtime::reminder::{ReminderCode, ReminderField, Surface};
 use std::fmt::Write;
 
@@ -216,7 +216,7 @@ fn facts(life: &Biography, names: &ShortNames) -> Vec<(&'static str, String)> {
 }
 
 fn ending_in_words(life: &Biography, names: &ShortNames) -> String {
-    use runtime::reminder::lifecycle::rebuild::LifeEndReason;
+    use runtime::lifecycle::rebuild::LifeEndReason;
     match life.end.as_ref().map(|end| &end.how) {
         Some(LifeEndReason::Deduped { by }) => format!("replaced by {}", names.short(by)),
         Some(LifeEndReason::Expired(reason)) => format!("expired ({reason}), {}", seen(life)),

@@ -3,7 +3,7 @@
 use super::Trace;
 use super::names::{clean, count};
 use super::paint::Paint;
-use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
+use runtime::lifecycle::rebuild::{Biography, SessionLife};
 use std::fmt::Write;
 
 /// The pending reminders of the sessions that are wanted, whole.

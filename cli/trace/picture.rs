@@ -7,7 +7,7 @@ use super::lane::{RecordPositions, ending};
 use super::names::{ShortNames, clean, first_line, fit};
 use super::page::LANES;
 use crate::markup::escape;
-use runtime::reminder::lifecycle::rebuild::{Biography, SessionLife};
+use runtime::lifecycle::rebuild::{Biography, SessionLife};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("picture.css");

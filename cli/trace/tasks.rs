@@ -15,7 +15,7 @@ use hub::proto::a2a::TaskState;
 use hub::proto::agenthub::{AgentEventMetadata, Priority};
 use hub::store::changes_of;
 use runtime::event_log::Topic;
-use runtime::reminder::lifecycle::rebuild::RebuildNote;
+use runtime::lifecycle::rebuild::RebuildNote;
 
 mod table;
 mod text;

@@ -4,16 +4,16 @@ use super::Trace;
 use super::names::{ShortNames, clean, count, first_line, fit, grouped};
 use super::paint::Paint;
 use super::timeline::{Item, Turn, turns};
-use runtime::model::AnswerEnd;
-use runtime::reminder::cost::{ReminderCosts, ReminderTokens};
-use runtime::reminder::expectation::JudgedBy;
-use runtime::reminder::lifecycle::rebuild::{
+use runtime::lifecycle::rebuild::{
     Biography, BirthKind, Carrier, Evaluation, JudgedTurn, LifeEnd, LifeEndReason, RebuiltPrompt, ReminderCounts,
     SessionLife, Wait,
 };
-use runtime::reminder::lifecycle::{ChargePass, CompactionCharge, DeferReason, UnusualAnswer};
-use runtime::reminder::providers::ReminderProviders;
-use runtime::reminder::{ReminderCode, ReminderSource};
+use runtime::lifecycle::{ChargePass, CompactionCharge, UnusualAnswer};
+use runtime::model::AnswerEnd;
+use runtime::reminder::cost::{ReminderCosts, ReminderTokens};
+use runtime::reminder::expectation::JudgedBy;
+use runtime::reminder::{DeferReason, ReminderCode, ReminderSource};
+use runtime::reminder_providers::ReminderProviders;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

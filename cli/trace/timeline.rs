@@ -1,6 +1,6 @@
 //! The events of a session, in the order of the log.
 
-use runtime::reminder::lifecycle::rebuild::{
+use runtime::lifecycle::rebuild::{
     Biography, ConditionFailure, Evaluation, JudgedTurn, LifeEnd, QueueEnd, RebuiltPass, RebuiltPrompt, Refusal,
     RejectedSlot, SessionLife, Wait,
 };

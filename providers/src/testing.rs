@@ -12,12 +12,14 @@ use base::data::Data;
 use base::ids::IdStream;
 use eventlog::MemoryLog;
 use runtime::capabilities::{Capabilities, PlacementPolicy};
-use runtime::hooks::{EventKind, HookEvent};
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
 use runtime::model::{Delta, Request};
-use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{Reminder, ReminderSource, ReminderSpec, RoleHint};
+use runtime::reminder_providers::ReminderProvider;
 use runtime::render::{RenderOptions, render};
-use runtime::seam::{Scope, Turn};
+use runtime::scope::Scope;
+use runtime::seam::Turn;
 use runtime::session::Session;
 
 use crate::model::http::retry::schedule;

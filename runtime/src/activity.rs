@@ -9,10 +9,6 @@
 //!
 //! Records hold no content (prompts, answers, arguments, results) unless it is enabled.
 
-mod trace_context;
-
-use std::cell::Cell;
-use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use base::call::CallError;
@@ -20,15 +16,16 @@ use base::data::Data;
 use base::words::words;
 use eventlog::NewRecord;
 
-use crate::agent_loop::{LoopResult, LoopStatus};
 use crate::event_log::Topic;
-use crate::hooks::EventKind;
+use crate::events::EventKind;
 use crate::hooks::event::ToolResult;
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::message::ToolCall;
-use crate::model::{ModelReply, Request, Usage};
-use crate::seam::{Caller, Scope, Turn};
-
-pub use trace_context::{SpanId, TraceContext, TraceId, digest, span_id_of, trace_id_of};
+use crate::model::{ModelReply, Request};
+use crate::scope::{Caller, Scope};
+use crate::seam::Turn;
+use crate::spans::{Activity, TraceContext, trace_id_of};
+use crate::usage::Usage;
 
 /// Maximum size of the prompt in a record, in bytes as [`Data::weight`] counts them.
 const MOST_PROMPT: usize = 1 << 20;
@@ -83,75 +80,10 @@ impl ActivityKind {
     }
 }
 
-/// The options by which the activity of a run is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ActivityOptions {
-    /// Whether prompts, answers, arguments and results are recorded too.
-    pub content: bool,
-}
-
-/// The spans of a run.
-#[derive(Debug, Default)]
-struct RunSpans {
-    /// Number of the last span.
-    last: Cell<u64>,
-    /// The trace; `None` until the run begins.
-    trace: Cell<Option<TraceId>>,
-}
-
-/// A writer of the activity of one span of a run. Clones belong to the same span.
-#[derive(Debug, Clone)]
-pub struct Activity(Rc<ActivitySpan>);
-
-#[derive(Debug)]
-struct ActivitySpan {
-    options: ActivityOptions,
-    run: Rc<RunSpans>,
-    /// The trace of another process that it belongs to; `None` means that of the run.
-    joined: Option<TraceId>,
-    /// Its number; 0 for the run itself.
-    number: u64,
-    /// Number of the span that contains it.
-    within: u64,
-}
-
 impl Activity {
-    /// Creates the writer of a run.
-    #[must_use]
-    pub fn new(options: ActivityOptions) -> Activity {
-        Activity(Rc::new(ActivitySpan { options, run: Rc::default(), joined: None, number: 0, within: 0 }))
-    }
-
-    /// Returns the writer of a new span within this one.
-    #[must_use]
-    pub fn enter(&self) -> Activity {
-        self.enter_in(self.0.joined)
-    }
-
-    /// Returns the writer of a new span that another process caused: it belongs to the trace of that process.
-    #[must_use]
-    pub fn join(&self, cause: &TraceContext) -> Activity {
-        self.enter_in(Some(cause.trace_id))
-    }
-
-    fn enter_in(&self, joined: Option<TraceId>) -> Activity {
-        let ActivitySpan { options, run, number, .. } = &*self.0;
-        let last = run.last.get() + 1;
-        run.last.set(last);
-        Activity(Rc::new(ActivitySpan { options: *options, run: run.clone(), joined, number: last, within: *number }))
-    }
-
-    /// Returns the position of the span in its trace; `None` before the run begins.
-    #[must_use]
-    pub fn context(&self) -> Option<TraceContext> {
-        let run_trace = self.0.run.trace.get()?;
-        let trace_id = self.0.joined.unwrap_or(run_trace);
-        Some(TraceContext { trace_id, span_id: span_id_of(run_trace, self.0.number) })
-    }
-
     /// Records that a run begins. `run` is a unique id of the run.
     pub fn run_began(&self, scope: &Scope, run: &str, name: &str, protocol: &str, task_id: Option<&str>) {
-        self.0.run.trace.set(Some(trace_id_of(run)));
+        self.begin(trace_id_of(run));
         let fields = [("run", run), ("name", name), ("protocol", protocol)].map(|(key, text)| (key, Data::from(text)));
         put(scope, ActivityKind::RunBegan, fields.into_iter().chain([("task_id", task_id.into())]));
     }
@@ -176,21 +108,28 @@ impl Activity {
     }
 
     /// Records that a loop has ended.
-    pub(crate) fn loop_ended(&self, turn: Turn<'_>, result: &LoopResult) {
-        let ok = !matches!(result.status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused);
+    pub(crate) fn loop_ended(
+        &self,
+        turn: Turn<'_>,
+        (status, stop_reason): (LoopStatus, StopReason),
+        error: &Data,
+        iterations: u32,
+        used: Usage,
+    ) {
+        let ok = !matches!(status, LoopStatus::ProviderError | LoopStatus::Error | LoopStatus::Refused);
         let fields = [
             ("ok", Data::from(ok)),
-            ("status", result.status.as_str().into()),
-            ("stop_reason", result.stop_reason.as_str().into()),
-            ("error", result.error.get("category").clone()),
-            ("iterations", result.iterations.into()),
+            ("status", status.as_str().into()),
+            ("stop_reason", stop_reason.as_str().into()),
+            ("error", error.get("category").clone()),
+            ("iterations", iterations.into()),
         ];
-        self.put_in(turn, ActivityKind::LoopEnded, fields.into_iter().chain(usage(result.usage)));
+        self.put_in(turn, ActivityKind::LoopEnded, fields.into_iter().chain(usage(used)));
     }
 
     /// Records that a model is called.
     pub fn model_began(&self, turn: Turn<'_>, request: &Request) {
-        let prompt = if self.0.options.content { prompt(request) } else { Vec::new() };
+        let prompt = if self.records_content() { prompt(request) } else { Vec::new() };
         self.put_in(turn, ActivityKind::ModelBegan, prompt);
     }
 
@@ -207,7 +146,7 @@ impl Activity {
                     ("end", reply.end().as_str().into()),
                 ]);
                 fields.extend(usage(reply.usage));
-                if self.0.options.content {
+                if self.records_content() {
                     fields.push(("output", reply.to_message().to_data()));
                 }
             }
@@ -237,7 +176,7 @@ impl Activity {
     pub(crate) fn tool_ended(&self, turn: Turn<'_>, call: &ToolCall, result: &ToolResult) {
         let mut fields =
             vec![("call_id", Data::from(&call.id)), ("tool", (&call.name).into()), ("ok", result.ok.into())];
-        if self.0.options.content {
+        if self.records_content() {
             fields.push(("arguments", call.arguments.clone()));
             fields.push(("result", (&result.text).into()));
         }
@@ -278,7 +217,7 @@ impl Activity {
     }
 
     fn put_in(&self, turn: Turn<'_>, kind: ActivityKind, fields: impl IntoIterator<Item = (&'static str, Data)>) {
-        let ActivitySpan { number, within, .. } = *self.0;
+        let (number, within) = self.numbers();
         let of_span = [
             ("session_id", Data::from(turn.session.id())),
             ("turn", turn.number.into()),

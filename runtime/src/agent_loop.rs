@@ -26,13 +26,15 @@ use subscriptions::ProviderSubscriptions;
 use tool_source::ToolOffer;
 use tracing::Instrument as _;
 
-use crate::hooks::{Hook, HookEvent, Hooks, Listeners};
+use crate::conditions::Conditions;
+use crate::hooks::{Hook, HookEvent, Hooks};
+use crate::listeners::Listeners;
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::note::Note;
-use crate::reminder::condition::Conditions;
-use crate::reminder::files::ReminderFiles;
-use crate::reminder::providers::{ReminderProvider, ReminderProviders};
+use crate::reminder_providers::{ReminderFiles, ReminderProvider, ReminderProviders, scope_part};
 use crate::render::fallback::SlotFallbacks;
-use crate::seam::{Caller, Model, Receipts, Scope, Tool, Turn};
+use crate::scope::{Caller, Receipts, Scope};
+use crate::seam::{Model, Tool, Turn};
 use crate::session::Session;
 
 mod budget;
@@ -55,6 +57,7 @@ mod repeats;
 mod result;
 mod seams;
 mod sentinel;
+pub mod snapshot;
 mod start;
 mod state;
 mod steps;
@@ -77,7 +80,7 @@ pub use options::{Continuity, DaemonOptions, LoopLimits, LoopOptions, ModelOptio
 pub use park::{ParkRequest, Parking};
 pub use persist::{LoopStorage, ResumedLoop};
 pub use prompt::interruption_mark;
-pub use result::{LoopResult, LoopStatus, StopReason, ToolMode, ToolNames};
+pub use result::{LoopResult, ToolMode, ToolNames};
 pub use state::LoopState;
 pub use tool_source::{LoadedTools, SourcedTools, ToolSource};
 
@@ -163,7 +166,7 @@ pub async fn agent_loop(
             (Some(activity), Some(cause)) => Some(activity.join(&cause)),
             _ => scope.enter(),
         },
-        files: parts.files.clone(),
+        of_loop: scope_part(parts.files.clone()),
         budget: budget::budget_of(options.limits.budget, scope.budget.as_ref(), options.continuity.from.as_deref()),
         ..scope.clone()
     };

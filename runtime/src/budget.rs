@@ -1,7 +1,7 @@
 //! Budgets: limits of what the requests of a run, a loop or a call may use together, those of sub-agents, compactions and
 //! judges included.
 //!
-//! A request reserves the most that it can use before it is sent ([`reserve`]); its answer turns the reservation into what
+//! A request reserves the most that it can use before it is sent ([`Charge::new`]); its answer turns the reservation into what
 //! it used ([`Charge::settle`]). A budget lives on the thread of its run and is never held while something waits, so
 //! requests that run side by side cannot spend the same rest. Amounts are integers: nano-dollars (10⁻⁹ US dollars), tokens,
 //! requests.
@@ -19,7 +19,7 @@ mod ledger;
 #[cfg(test)]
 mod tests;
 
-pub use charge::{Charge, Quote, reserve, scope_of, settle};
+pub use charge::{Charge, Quote};
 pub use codes::BudgetCode;
 pub use error::{BudgetError, Exhausted, usd};
 pub use ledger::{Amount, Ledger, Purpose, Spending};

@@ -1,6 +1,6 @@
 //! Compaction of a session's transcript, the single pipeline for scripts and for the loop itself: handlers may veto or
 //! change it, a summariser runs, the reminders' lifecycle takes its step, and all subscribers are notified. The pure
-//! part is in [`crate::transcript::compact`].
+//! part is in [`crate::lifecycle::archive`].
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,13 +9,16 @@ use base::call::Outcome;
 use base::codes::Severity;
 use base::data::Data;
 
-use crate::hooks::{CompactionAction, EventKind, HookEvent, Listeners, PreCompact};
+use crate::events::EventKind;
+use crate::hooks::{CompactionAction, HookEvent, PreCompact};
+use crate::lifecycle::archive::{CompactOptions, PendingCompaction, Strategy, Summary, begin};
+use crate::listeners::Listeners;
 use crate::note::Note;
 use crate::reminder::bridge::Seam;
-use crate::seam::{Compactor, Scope, Summary, Turn};
+use crate::scope::Scope;
+use crate::seam::{Compactor, Turn};
 use crate::session::Session;
 use crate::timeout::{is_timeout, with_timeout};
-use crate::transcript::compact::{CompactOptions, PendingCompaction, Strategy, begin};
 
 mod auto;
 mod by_model;

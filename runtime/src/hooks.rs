@@ -1,6 +1,6 @@
 //! Hooks: handlers that are notified of what a loop does and may answer. [`event`] defines the events and their
 //! payloads, [`verdict`] reads a handler's answer, [`ActionableEvent`] defines which answers each event accepts,
-//! [`registry`] holds the registered handlers, and [`mod@fire`] calls them.
+//! and [`registry`] holds the registered handlers.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -13,17 +13,15 @@ use crate::timeout::TimedOut;
 
 mod action;
 pub mod event;
-pub mod fire;
-mod listeners;
 pub mod registry;
 pub mod verdict;
 
+pub(crate) use action::new_prompt;
 pub use action::{
     ActionableEvent, CompactionAction, HookAction, HookReply, PostToolUse, PostTurn, PreCompact, PreToolUse,
     PromptAction, ToolCallAction, ToolResultAction, TurnAction, UserPromptSubmit,
 };
-pub use event::{EventKind, EventSet, HookEvent, IterationStep, PermissionAnswer};
-pub use listeners::Listeners;
+pub use event::{HookEvent, PermissionAnswer};
 pub use registry::{Hooks, Pattern, PatternError, PersonaHook, SessionHook, ToolHook};
 pub use verdict::Verdict;
 

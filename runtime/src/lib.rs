@@ -3,26 +3,22 @@
 //!
 //! | module | offers |
 //! |---|---|
-//! | [`seam`] | passing of answers, faults, turns and scopes; `Tool`, `Model`, `Compactor` |
-//! | [`note`] | diagnostics that must not end the work |
-//! | [`cancel`], [`stop`] | cancellation, and waiting for work that may be stopped |
-//! | [`budget`] | limits of what requests use, and what was spent on what |
-//! | [`message`], [`model`], [`capabilities`] | vendor-neutral requests to a model |
-//! | [`reminder`] | the record, the strict reader, the lifecycle, the bridge queue, the providers |
-//! | [`render`] | pending reminders into the slots of a route |
-//! | [`transcript`] | messages and events in persistent vectors |
+//! | [`cancel`], [`note`], [`schema`], [`watch`], [`seen_texts`] | cancellation, diagnostics that must not end the work, JSON Schema, changes of files |
 //! | [`event_log`] | the topics of the runtime's records, and their run |
-//! | [`hooks`] | events, verdicts, registered handlers |
-//! | [`receipt`] | receipts of tool calls |
-//! | [`timeout`] | time limits of handlers |
-//! | [`schema`] | JSON Schema, with mismatches in words |
+//! | [`events`], [`loop_status`], [`usage`], [`spans`] | the words of what happens: events, ends of loops, tokens, spans |
+//! | [`message`], [`capabilities`], [`reminder`], [`model`] | messages, routes, reminders and their slots, vendor-neutral requests |
+//! | [`transcript`], [`lifecycle`] | messages and events in persistent vectors; the life of reminders in them |
+//! | [`budget`], [`receipt`] | limits of what requests use; receipts of tool calls |
+//! | [`scope`], [`stop`], [`timeout`] | the environment of a call, and waiting within it |
 //! | [`session`] | sessions and their directory |
-//! | [`model_step`] | one request to a model: its cost, its span, its answer |
-//! | [`compaction`] | shortening a session's transcript: subscribers and summarisers |
-//! | [`agent_loop`] | the loop, one function for each seam |
-//! | [`activity`] | activity of loops, as records from which traces are built |
-//! | [`watch`] | watching files for a daemon |
+//! | [`seam`] | the turn of a call; `Tool`, `Model`, `Compactor` |
+//! | [`hooks`], [`conditions`], [`reminder_providers`], [`listeners`] | handlers, conditions and providers, and firing an event |
+//! | [`render`], [`text_tools`] | pending reminders into the slots of a route; tools as text |
+//! | [`activity`], [`model_step`], [`compaction`] | activity as records; one request to a model; shortening a transcript |
+//! | [`agent_loop`] | the loop, one function for each seam, and its state as a file |
 //! | [`workers`] | loops that work for another: propagation, events, suspension |
+//!
+//! The modules are in the order of this table; `tests/system/stages.rs` has what each may name.
 
 pub mod activity;
 pub mod agent_loop;
@@ -30,22 +26,32 @@ pub mod budget;
 pub mod cancel;
 pub mod capabilities;
 pub mod compaction;
+pub mod conditions;
 pub mod event_log;
+pub mod events;
 pub mod hooks;
+pub mod lifecycle;
+pub mod listeners;
+pub mod loop_status;
 pub mod message;
 pub mod model;
 pub mod model_step;
 pub mod note;
 pub mod receipt;
 pub mod reminder;
+pub mod reminder_providers;
 pub mod render;
 pub mod schema;
+pub mod scope;
 pub mod seam;
 pub mod seen_texts;
 pub mod session;
+pub mod spans;
 pub mod stop;
+pub mod text_tools;
 pub mod timeout;
 pub mod transcript;
+pub mod usage;
 pub mod watch;
 pub mod workers;
 

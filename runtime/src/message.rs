@@ -7,6 +7,7 @@ use base::data::{Data, Entries};
 use base::words::words;
 
 mod list;
+pub mod quote;
 mod read;
 #[cfg(test)]
 mod tests;

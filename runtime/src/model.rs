@@ -9,17 +9,17 @@ use base::data::{Data, Entries};
 use base::words::words;
 
 use crate::message::{Block, Content, Message, Messages, ToolCall, ToolSpec};
-use crate::render::Rendered;
+use crate::reminder::slots::Rendered;
+use crate::usage::Usage;
 
 mod answer_end;
 mod conversation;
 mod owned_delta;
 mod prefix;
 mod system;
-pub mod text_tools;
 
 pub use answer_end::AnswerEnd;
-pub(crate) use conversation::{after_last, native_message};
+pub(crate) use conversation::native_message;
 pub use owned_delta::OwnedDelta;
 pub use prefix::{PrefixMeter, RequestSize};
 pub use system::System;
@@ -69,47 +69,13 @@ pub struct Request {
     pub extra: Entries,
 }
 
-/// Tokens used by one call.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct Usage {
-    /// Tokens of the request, including those read from and written to a cache.
-    pub input_tokens: u64,
-    /// Tokens of the answer.
-    pub output_tokens: u64,
-    /// Tokens of the request that a cache served.
-    pub cache_read_tokens: u64,
-    /// Tokens of the request that were written to a cache.
-    pub cache_write_tokens: u64,
-    /// Cost of the call, in nano-dollars (10⁻⁹ US dollars); `None` if the price is unknown.
-    pub cost_nano_usd: Option<u64>,
-}
-
-impl Usage {
-    /// Returns the cost of the call in US dollars, if known.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss)] // exact up to millions of dollars
-    pub fn cost_usd(&self) -> Option<f64> {
-        self.cost_nano_usd.map(|nano| nano as f64 / 1e9)
-    }
-
-    /// Returns whether the server has reported any tokens. Each request has some.
-    #[must_use]
-    pub fn is_reported(&self) -> bool {
-        self.input_tokens > 0 || self.output_tokens > 0
-    }
-
-    /// Adds another call's tokens. The sum's cost is known if both costs are.
-    pub fn add(&mut self, other: Usage) {
-        if *self == Usage::default() {
-            return *self = other;
-        }
-        self.cost_nano_usd = self.cost_nano_usd.zip(other.cost_nano_usd).map(|(one, two)| one.saturating_add(two));
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.cache_read_tokens += other.cache_read_tokens;
-        self.cache_write_tokens += other.cache_write_tokens;
-    }
+/// The destination of a request, as far as it is known before the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Destination {
+    /// The provider.
+    pub provider: Option<Arc<str>>,
+    /// The model.
+    pub model: Option<Arc<str>>,
 }
 
 /// A model's reply.

@@ -5,9 +5,11 @@ use std::rc::Rc;
 
 use base::call::{Outcome, call_error};
 
-use crate::budget::{Charge, Purpose, reserve, scope_of, settle};
+use crate::budget::{Charge, Purpose};
 use crate::model::{ModelReply, Request, failure_kind};
-use crate::seam::{Model, Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::{Model, Turn};
+use crate::spans::Activity;
 use crate::stop::until_stopped;
 
 /// A request to a model that is about to be sent, or on its way.
@@ -57,6 +59,34 @@ impl ModelStep {
     pub fn settle_and_end(&self, turn: Turn<'_>, answered: &Outcome<ModelReply>) {
         self.settle(answered);
         self.end(turn, answered.as_ref().map_err(|thrown| failure_kind(thrown.as_ref())));
+    }
+}
+
+/// Reserves the most that a request can use from the budget of a scope; `None` if it has none.
+///
+/// # Errors
+/// The budget does not cover the request, or the price or the largest answer is unknown and a limit needs it. Nothing has
+/// changed then.
+pub fn reserve(scope: &Scope, model: &dyn Model, request: &Request, purpose: Purpose) -> Outcome<Option<Rc<Charge>>> {
+    let Some(budget) = &scope.budget else { return Ok(None) };
+    let quote = model.quote(request)?;
+    Charge::new(budget, quote, purpose).map(|charge| Some(Rc::new(charge))).map_err(call_error)
+}
+
+/// Returns the scope in which a request is sent.
+#[must_use]
+pub fn scope_of(scope: &Scope, charge: Option<&Rc<Charge>>, activity: Option<Activity>) -> Scope {
+    let inner = charge.and_then(|charge| charge.inner.clone());
+    Scope { activity, budget: inner.or_else(|| scope.budget.clone()), charge: charge.cloned(), ..scope.clone() }
+}
+
+/// Turns a reservation into what the request used.
+pub fn settle(charge: Option<&Rc<Charge>>, answered: &Outcome<ModelReply>) {
+    if let Some(charge) = charge {
+        match answered {
+            Ok(reply) => charge.settle(&reply.usage),
+            Err(thrown) => charge.failed(thrown.as_ref()),
+        }
     }
 }
 

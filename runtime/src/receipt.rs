@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::data::Data;
 use base::words::words;
 
-use crate::hooks::EventKind;
+use crate::events::EventKind;
 use crate::message::ToolCall;
 use crate::reminder::{Reminder, ReminderField, Surface};
 

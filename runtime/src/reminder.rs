@@ -1,12 +1,10 @@
 //! Reminders: short-lived context for the next few turns. This module defines the record ([`Reminder`]), the
 //! specification that a producer writes ([`ReminderSpec`]) and its strict reader. [`codec`] names the fields on every
-//! surface, [`lifecycle`] implements the life of a reminder, [`providers`] its providers.
+//! surface, [`crate::lifecycle`] implements the life of a reminder, [`crate::reminder_providers`] its providers.
 
 use std::sync::Arc;
 
 use base::words::words;
-
-use crate::render::FramedBody;
 
 pub mod bridge;
 pub mod codec;
@@ -16,21 +14,22 @@ pub mod cost;
 mod error;
 mod event_form;
 pub mod expectation;
-pub mod files;
+mod frame;
 mod inherited_list;
 mod lenient;
-pub mod lifecycle;
 pub mod limits;
 pub(crate) mod misnomer;
 pub mod overrides;
 pub mod policy;
-pub mod providers;
 pub mod rules;
+pub mod slots;
 mod spec;
 
 pub use codec::{ReminderField, Surface};
 pub use codes::ReminderCode;
 pub use error::ReminderError;
+pub(crate) use frame::Frame;
+pub use frame::FramedBody;
 pub use rules::{ModelBodies, Priority, Refresh, ReminderRules};
 pub use spec::ReminderSpec;
 
@@ -73,6 +72,38 @@ words! {
         InPipeline = "in_pipeline",
         /// A parent session.
         Inherited = "inherited",
+    }
+}
+
+words! {
+    /// The reason why a pending reminder is not in a prompt.
+    pub enum DeferReason {
+        /// The budget has no room for it.
+        Budget = "budget",
+        /// Its `cooldown_turns` are not over.
+        Cooldown = "cooldown",
+        /// It is not due by its `every`.
+        Every = "every",
+        /// It is refreshed on a change, and its body was shown before.
+        Unchanged = "unchanged",
+        /// Its `when` does not hold.
+        When = "when",
+    }
+}
+
+words! {
+    /// The reason a reminder expired.
+    pub enum ExpireReason {
+        /// Its TTL ran out.
+        Ttl = "ttl",
+        /// Compaction did not preserve it.
+        Compaction = "compaction",
+        /// It was cleared explicitly.
+        Cleared = "cleared",
+        /// It was shown as often as its `max_times` allows.
+        MaxTimes = "max_times",
+        /// Its `until` holds.
+        Until = "until",
     }
 }
 

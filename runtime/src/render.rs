@@ -1,91 +1,25 @@
 //! Rendering: input is the pending reminders and a route's capabilities, output provider-neutral slots. A pure
-//! function; the routes turn slots into wire JSON. [`quote`] marks all other text in a request that looks like a
+//! function; the routes turn slots into wire JSON. [`crate::message::quote`] marks all other text in a request that looks like a
 //! reminder.
 
 use std::sync::Arc;
 
 use base::call::call_error;
 use base::codes::Severity;
-use base::data::Data;
-use base::words::words;
 
 use crate::capabilities::{Capabilities, Placement, PlacementPolicy, WireFormat};
-use crate::message::{Block, Messages, Role};
+use crate::lifecycle::SelectedReminder;
+use crate::message::{Messages, Role};
 use crate::note::Note;
-use crate::reminder::lifecycle::{BodyChoice, SelectedReminder, estimated_tokens};
-use crate::reminder::policy;
-use crate::reminder::{Reminder, ReminderCode, ReminderError, ReminderSource, RoleHint};
+use crate::reminder::slots::{AnchoredReminder, BodyChoice, Rendered, RenderedReminder, RenderedRole, UserBlock};
+use crate::reminder::{Frame, Reminder, ReminderCode, ReminderError, RoleHint, policy};
 
 mod anchor;
 pub mod fallback;
-mod frame;
-pub mod quote;
 #[cfg(test)]
 mod tests;
-mod turn_marker;
 
-pub(crate) use anchor::with_anchored;
-pub use anchor::{AnchoredReminder, PromptReminders, render_pending};
-use frame::Frame;
-pub use frame::FramedBody;
-
-words! {
-    /// The slot that a reminder was rendered into, as the log's `rendered_role` names it.
-    pub enum RenderedRole {
-        /// A message of role `developer`.
-        Developer = "developer",
-        /// A content block of a user message.
-        UserBlock = "user_block",
-        /// A content block of a user message, with a cache mark if the route supports it.
-        EphemeralCache = "ephemeral_cache",
-        /// System text.
-        System = "system",
-        /// A message of role `system` in the middle of the conversation.
-        Native = "native",
-    }
-}
-
-/// A block that goes into a user message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserBlock {
-    /// The text, tags included.
-    pub text: Arc<str>,
-    /// Whether it carries `cache_control: {"type": "ephemeral"}`.
-    pub cache_control: bool,
-}
-
-impl UserBlock {
-    /// Converts the value to content of a message.
-    #[must_use]
-    pub fn to_block(&self) -> Block {
-        let cache_control =
-            if self.cache_control { Data::dict([("type", Data::from("ephemeral"))]) } else { Data::Nil };
-        Block::Text { text: self.text.clone(), cache_control }
-    }
-}
-
-/// A reminder that was rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenderedReminder {
-    /// The reminder's id.
-    pub id: Arc<str>,
-    /// The slot it was rendered into.
-    pub rendered_role: RenderedRole,
-    /// The producer of the reminder.
-    pub source: ReminderSource,
-    /// The text, with its frame.
-    pub text: Arc<str>,
-    /// The body, if it was chosen among several.
-    pub choice: Option<Arc<BodyChoice>>,
-}
-
-impl RenderedReminder {
-    /// Returns a rough count of the tokens that it adds to a request.
-    #[must_use]
-    pub fn estimated_tokens(&self) -> u64 {
-        estimated_tokens(&self.text)
-    }
-}
+pub use anchor::{PromptReminders, render_pending};
 
 /// A reminder to be rendered: its body may be one of several.
 #[derive(Debug, Clone, Copy)]
@@ -107,49 +41,6 @@ impl<'a> From<&'a SelectedReminder> for RenderInput<'a> {
     fn from(selected: &'a SelectedReminder) -> RenderInput<'a> {
         let SelectedReminder { reminder, body, choice } = selected;
         RenderInput { reminder, body, choice: choice.as_ref(), anchor: None }
-    }
-}
-
-/// The slots of one request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
-    /// Sections of system text, one per reminder.
-    pub system_sections: Vec<Arc<str>>,
-    /// Contents of developer messages, oldest first.
-    pub developer_messages: Vec<Arc<str>>,
-    /// Blocks for a user message, oldest first.
-    pub user_blocks: Vec<UserBlock>,
-    /// Texts of one message of role `system` after the conversation, oldest first.
-    pub native: Vec<Arc<str>>,
-    /// The reminders that keep their place within the conversation, in the order of their places.
-    pub anchored: Vec<AnchoredReminder>,
-    /// Position of messages and blocks.
-    pub placement: Placement,
-    /// The rendered reminders, oldest first.
-    pub fired: Vec<RenderedReminder>,
-    /// Ids of the reminders for which this route has no slot at all.
-    pub dropped: Vec<Arc<str>>,
-    /// Ids of the reminders that requested a user block on a route without such blocks (`HARN-RMD-003`); they were
-    /// rendered otherwise, or are among the dropped ones.
-    pub demoted: Vec<Arc<str>>,
-    /// Whether a prompt cache can serve the beginning of the request.
-    pub is_cached: bool,
-}
-
-impl Default for Rendered {
-    fn default() -> Rendered {
-        Rendered {
-            system_sections: Vec::new(),
-            developer_messages: Vec::new(),
-            user_blocks: Vec::new(),
-            native: Vec::new(),
-            anchored: Vec::new(),
-            placement: Placement::Head,
-            fired: Vec::new(),
-            dropped: Vec::new(),
-            demoted: Vec::new(),
-            is_cached: false,
-        }
     }
 }
 
@@ -283,15 +174,6 @@ fn place(input: RenderInput<'_>, rules: &SlotRules<'_>, out: &mut Rendered) {
     }
     let (id, source) = (id.clone(), reminder.source);
     push(&mut out.fired, RenderedReminder { id, rendered_role: role, source, text: shown, choice: choice.cloned() });
-}
-
-impl Rendered {
-    /// Returns the first reminder that requested a user block on a route without such blocks, and whether it is dropped.
-    #[must_use]
-    pub fn first_demoted(&self) -> Option<(&Arc<str>, bool)> {
-        let id = self.demoted.first()?;
-        Some((id, self.dropped.contains(id)))
-    }
 }
 
 /// Appends an item. Most prompts carry one or two reminders, and a request may be stored, so the first reserves only

@@ -10,12 +10,12 @@ use std::sync::{Arc, PoisonError};
 use base::data::Data;
 use base::ids::{IdStream, Ids, SharedIds};
 
-use crate::activity::TraceContext;
 use crate::cancel::Cancel;
-use crate::hooks::EventKind;
+use crate::events::EventKind;
+use crate::lifecycle::{LifecycleBatch, RecordOwner};
 use crate::model::PrefixMeter;
 use crate::reminder::bridge::{Queue, SharedQueue};
-use crate::reminder::lifecycle::{LifecycleBatch, RecordOwner};
+use crate::spans::TraceContext;
 use crate::transcript::Transcript;
 
 mod directory;
@@ -24,6 +24,7 @@ mod injections;
 mod journal;
 mod observe;
 mod open_calls;
+mod pending_keys;
 mod prompts;
 mod recover;
 mod reminders;

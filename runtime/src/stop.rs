@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use crate::seam::{Scope, Stopped};
+use crate::scope::{Scope, Stopped};
 
 /// Time that work has to notice that it is being stopped and to clean up, in milliseconds.
 pub const GRACE_MS: u64 = 2_000;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
 
 use crate::cancel::Cancel;
-use crate::seam::Scope;
+use crate::scope::Scope;
 
 /// A handler or provider exceeded its time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -6,7 +6,7 @@
 //! Each part keeps one invariant: `EventSlots` the holes, `PendingIndex` what is found in them, `PromptAccount`
 //! when a TTL is over, [`Firings`] which prompts have carried a key.
 //!
-//! A transcript is a value. Only [`crate::reminder::lifecycle`] changes its reminders, through the few methods of
+//! A transcript is a value. Only [`crate::lifecycle`] changes its reminders, through the few methods of
 //! `pending.rs` and `account.rs`.
 
 use std::sync::Arc;
@@ -16,12 +16,10 @@ use base::data::Data;
 use crate::message::{Message, Messages};
 
 mod account;
-pub mod compact;
 mod event;
 mod firings;
 mod index;
 mod pending;
-mod read;
 mod slots;
 mod trim;
 mod view;
@@ -32,7 +30,6 @@ mod tests;
 pub use event::{EventDetail, PendingReminder, TranscriptEvent};
 pub(crate) use firings::WaitMark;
 pub use firings::{Firings, FiringsStep, KeyFirings, StoredFirings, body_hash};
-pub use read::{Imported, TranscriptError};
 
 use account::PromptAccount;
 use index::PendingIndex;

@@ -16,7 +16,6 @@
 //! | [`work`](mod@work) | from the first step to the last |
 //! | [`suspend`] | suspension |
 //! | [`resume`](mod@resume) | resuming, or restarting with a digest |
-//! | [`snapshot`] | a suspended worker as a file |
 //! | [`steer`] | sending input to a worker, closing it |
 //! | [`error`] | errors |
 
@@ -25,7 +24,6 @@ pub mod error;
 pub mod events;
 pub mod propagation;
 pub mod resume;
-pub mod snapshot;
 pub mod status;
 pub mod steer;
 pub mod suspend;
@@ -35,8 +33,7 @@ pub mod worker;
 pub use directory::Workers;
 pub use error::WorkerError;
 pub use resume::{Resumption, resume};
-pub use snapshot::{Snapshot, SnapshotError};
-pub use status::{WorkerMode, WorkerStatus};
+pub use status::WorkerStatus;
 pub use steer::{GiveError, InputOutcome, close, give};
 pub use work::{begin, work};
-pub use worker::{Suspension, Worker};
+pub use worker::Worker;

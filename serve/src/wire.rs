@@ -97,8 +97,7 @@ mod tests {
 
     use runtime::reminder::bridge::DeliveryMode;
     use runtime::reminder::codec::source_word;
-    use runtime::reminder::lifecycle::ExpireReason;
-    use runtime::reminder::{ReminderSource, ReminderSpec};
+    use runtime::reminder::{ExpireReason, ReminderSource, ReminderSpec};
 
     use super::*;
     use crate::a2a::injection::PeerReminder;

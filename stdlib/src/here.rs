@@ -7,12 +7,13 @@ use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Context, Cx, Halt, Raise, RunCode};
 #[cfg(feature = "hub")]
-use runtime::activity::{Activity, TraceContext};
+use runtime::lifecycle::{LifecycleContext, LifecycleRecord};
 use runtime::receipt::AuditLog;
-use runtime::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
-use runtime::reminder::providers::{ReminderOptions, ReminderProvider};
-use runtime::seam::{Caller, Receipts, Scope, Turn, WorkPath};
+use runtime::reminder_providers::{ReminderOptions, ReminderProvider};
+use runtime::scope::{Caller, Receipts, Scope, WorkPath};
+use runtime::seam::Turn;
 use runtime::session::Session;
+use runtime::spans::{Activity, TraceContext};
 use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use lang::vm::{Limits, Suggestions};
 use runtime::budget::{BudgetLimits, BudgetUnit};
 use runtime::capabilities::PlacementPolicy;
-use runtime::reminder::providers::ReminderBudget;
+use runtime::reminder_providers::ReminderBudget;
 use std::time::Duration;
 
 /// The default memory limit of a run, in bytes.

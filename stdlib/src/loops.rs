@@ -1,12 +1,10 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::Capability;
 use crate::bind::{
     OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
 };
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
-use crate::here;
 use crate::mcp::{ServerTools, server_of};
 use crate::options::{BudgetOptions, OptionReader, SharedLoopOptions, compaction, daemon, label_of, reminder_options};
 use crate::progress::watch;
@@ -16,6 +14,7 @@ use crate::tool_search::{Deferral, SearchedTools};
 use crate::values::failed_loop::FailureSubject;
 use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
+use crate::{Capability, here};
 use base::data::Data;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
@@ -24,11 +23,11 @@ use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, Tool
 use runtime::capabilities::Capabilities;
 use runtime::hooks::Hook;
 use runtime::model::Request;
-use runtime::model::text_tools::TextTools;
-use runtime::reminder::files::ReminderFiles;
-use runtime::reminder::providers::ReminderOptions;
-use runtime::seam::{Approver, Model, Permissions, Scope, Tool};
+use runtime::reminder_providers::{ReminderFiles, ReminderOptions};
+use runtime::scope::Scope;
+use runtime::seam::{Approver, Model, Permissions, Tool};
 use runtime::session::Session;
+use runtime::text_tools::TextTools;
 use std::rc::Rc;
 use std::sync::Arc;
 

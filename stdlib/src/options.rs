@@ -67,7 +67,7 @@ use lang::check::CheckCode;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use runtime::transcript::Transcript;
 
 /// The tables of this crate.

@@ -4,23 +4,22 @@
 //! with it, and the first run begins without one. A `resume_path` of another file is resumed once,
 //! like the snapshot of a worker.
 
-use crate::Capability;
 use crate::fault::{of_session, of_snapshot};
-use crate::here;
 use crate::log::read_log;
 use crate::options::{AgentLoopOptions, OptionReader};
 use crate::workers::recipe_of;
 use crate::world::World;
+use crate::{Capability, here};
 use base::clock::Clock;
 use base::lock::LockFile;
 use eventlog::{EventLog, LogReader};
 use lang::vm::{Cx, Raise, RunCode};
+use runtime::agent_loop::snapshot::{
+    self, Recipe, Snapshot, SnapshotError, SnapshotStorage, WorkerMode, settle_with_log,
+};
 use runtime::agent_loop::{LoopOptions, LoopParts, LoopStorage, ResumedLoop};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use runtime::session::{Session, SessionError};
-use runtime::workers::snapshot::{self, SnapshotStorage, settle_with_log};
-use runtime::workers::worker::Recipe;
-use runtime::workers::{Snapshot, SnapshotError, WorkerMode};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;

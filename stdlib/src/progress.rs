@@ -1,7 +1,8 @@
 //! The loops that an interrupt cut short, for the user who interrupted.
 
 use crate::world::{Live, World};
-use runtime::agent_loop::{LoopEvent, LoopObservation, LoopResult, LoopStatus};
+use runtime::agent_loop::{LoopEvent, LoopObservation, LoopResult};
+use runtime::loop_status::LoopStatus;
 use std::cell::RefCell;
 use std::rc::Rc;
 

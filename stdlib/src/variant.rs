@@ -2,7 +2,7 @@
 
 use base::data::Data;
 use runtime::reminder::overrides::{OverrideTarget, SpecOverride, SpecOverrides, target_glob};
-use runtime::reminder::providers::ReminderVariation;
+use runtime::reminder_providers::ReminderVariation;
 
 /// The keys of the option `reminders` that a variant may set.
 const OPTIONS: [&str; 7] = ["enabled", "providers", "placement", "native", "files", "max_tokens", "max_share"];

@@ -16,9 +16,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::data::Data;
-use runtime::activity::{ActivityKind, SpanId, TraceContext, TraceId, span_id_of, trace_id_of};
+use runtime::activity::ActivityKind;
 use runtime::event_log::Topic;
-use runtime::reminder::lifecycle::LifecycleKind;
+use runtime::lifecycle::LifecycleKind;
+use runtime::spans::{SpanId, TraceContext, TraceId, span_id_of, trace_id_of};
 
 use crate::conventions::{Attributes, of_injection, of_reminder, provider};
 use crate::messages::{input_messages, output_messages, system_instructions};

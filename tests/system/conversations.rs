@@ -8,7 +8,7 @@ use crate::vendors::server::{Exchange, Vendors};
 use crate::vendors::{APIS, Api, Wire};
 use eventlog::MemoryLog;
 use providers::model::CapabilityTable;
-use runtime::reminder::lifecycle::rebuild::rebuild;
+use runtime::lifecycle::rebuild::rebuild;
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
 use std::io;

@@ -152,7 +152,7 @@ fn payloads_of_workers_hold_what_the_table_says() {
     let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split(' ').collect()).collect();
     assert!(lines.len() >= 16, "{told}");
     for line in lines {
-        let row = runtime::hooks::event::table::row(runtime::hooks::EventKind::parse(line[0]).unwrap());
+        let row = runtime::hooks::event::table::row(runtime::events::EventKind::parse(line[0]).unwrap());
         let missing: Vec<_> = row.certain_fields().filter(|field| !line[1..].contains(field)).collect();
         let unknown: Vec<_> =
             line[1..].iter().filter(|field| !row.all_fields().any(|known| known == **field)).collect();

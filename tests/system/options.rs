@@ -5,7 +5,7 @@ use lang::builtins::OptionTable;
 use lang::check::signature;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::source::Source;
-use runtime::hooks::EventKind;
+use runtime::events::EventKind;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;

@@ -3,11 +3,11 @@
 
 use crate::harn::root;
 use base::data::Data;
-use runtime::hooks::EventKind;
+use runtime::events::EventKind;
+use runtime::lifecycle::DropReason;
 use runtime::reminder::bridge::{DeliveryMode, Seam};
-use runtime::reminder::lifecycle::{DropReason, ExpireReason};
-use runtime::reminder::providers::ReminderProviders;
-use runtime::reminder::{Propagate, ReminderCode, ReminderSource, ReminderSpec, RoleHint};
+use runtime::reminder::{ExpireReason, Propagate, ReminderCode, ReminderSource, ReminderSpec, RoleHint};
+use runtime::reminder_providers::ReminderProviders;
 use std::collections::BTreeMap;
 use std::fs;
 

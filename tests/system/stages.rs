@@ -1,12 +1,17 @@
-//! The stages of `lang` that each stage may know: earlier ones only.
+//! The stages of the crates that have them: each module of these crates may know earlier ones only.
 
 use crate::borders::sources;
 use crate::harn::root;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The modules of `lang`, each after those that it may name.
-const STAGES: &[(&str, &[&str])] = &[
+/// Modules of a crate, each after those that it may name, with these.
+type Stages = &'static [(&'static str, &'static [&'static str])];
+
+/// The crates with stages.
+const CRATES: &[(&str, Stages)] = &[("lang", LANG), ("runtime", RUNTIME)];
+
+const LANG: Stages = &[
     // What several stages use.
     ("source", &[]),
     ("article", &[]),
@@ -69,9 +74,163 @@ const STAGES: &[(&str, &[&str])] = &[
     ("repair", &["source", "diagnostic", "lex", "parse"]),
 ];
 
-/// The modules that a text names by `crate::`, without comments and what is built for tests only.
-fn named(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+const RUNTIME: Stages = &[
+    ("cancel", &[]),
+    ("event_log", &[]),
+    ("events", &[]),
+    ("loop_status", &[]),
+    ("message", &[]),
+    ("note", &[]),
+    ("schema", &[]),
+    ("seen_texts", &[]),
+    ("spans", &[]),
+    ("usage", &[]),
+    ("watch", &[]),
+    ("capabilities", &["usage"]),
+    ("reminder", &["event_log", "message", "note", "capabilities"]),
+    ("model", &["message", "usage", "capabilities", "reminder"]),
+    ("receipt", &["events", "message", "reminder"]),
+    ("transcript", &["message", "reminder"]),
+    ("budget", &["usage", "capabilities", "model"]),
+    ("lifecycle", &["event_log", "events", "message", "reminder", "model", "transcript"]),
+    ("scope", &["cancel", "events", "note", "spans", "reminder", "receipt", "budget", "lifecycle"]),
+    (
+        "session",
+        &[
+            "cancel",
+            "event_log",
+            "events",
+            "message",
+            "note",
+            "spans",
+            "reminder",
+            "model",
+            "transcript",
+            "lifecycle",
+            "scope",
+        ],
+    ),
+    ("stop", &["scope"]),
+    ("timeout", &["cancel", "scope"]),
+    ("seam", &["message", "reminder", "model", "budget", "lifecycle", "scope", "session", "timeout"]),
+    ("hooks", &["events", "loop_status", "message", "reminder", "model", "lifecycle", "timeout", "seam"]),
+    ("model_step", &["spans", "model", "budget", "scope", "stop", "seam"]),
+    ("render", &["message", "note", "capabilities", "reminder", "model", "transcript", "lifecycle", "seam"]),
+    ("text_tools", &["message", "model", "budget", "seam"]),
+    (
+        "activity",
+        &["event_log", "events", "loop_status", "message", "spans", "usage", "model", "scope", "seam", "hooks"],
+    ),
+    ("conditions", &["message", "reminder", "timeout", "seam", "hooks"]),
+    (
+        "reminder_providers",
+        &[
+            "events",
+            "note",
+            "spans",
+            "capabilities",
+            "reminder",
+            "lifecycle",
+            "scope",
+            "session",
+            "timeout",
+            "seam",
+            "hooks",
+        ],
+    ),
+    (
+        "listeners",
+        &[
+            "events",
+            "note",
+            "reminder",
+            "lifecycle",
+            "scope",
+            "session",
+            "timeout",
+            "seam",
+            "hooks",
+            "reminder_providers",
+        ],
+    ),
+    (
+        "compaction",
+        &[
+            "events",
+            "message",
+            "note",
+            "usage",
+            "reminder",
+            "model",
+            "budget",
+            "lifecycle",
+            "scope",
+            "session",
+            "timeout",
+            "seam",
+            "hooks",
+            "model_step",
+            "listeners",
+        ],
+    ),
+    (
+        "agent_loop",
+        &[
+            "cancel",
+            "event_log",
+            "events",
+            "loop_status",
+            "message",
+            "note",
+            "schema",
+            "usage",
+            "watch",
+            "capabilities",
+            "reminder",
+            "model",
+            "receipt",
+            "transcript",
+            "budget",
+            "lifecycle",
+            "scope",
+            "session",
+            "stop",
+            "timeout",
+            "seam",
+            "hooks",
+            "model_step",
+            "render",
+            "conditions",
+            "reminder_providers",
+            "listeners",
+            "compaction",
+        ],
+    ),
+    (
+        "workers",
+        &[
+            "cancel",
+            "events",
+            "loop_status",
+            "message",
+            "note",
+            "reminder",
+            "lifecycle",
+            "scope",
+            "session",
+            "stop",
+            "seam",
+            "hooks",
+            "reminder_providers",
+            "listeners",
+            "agent_loop",
+        ],
+    ),
+];
+
+/// The lines of a text without comments and what is built for tests only.
+fn code(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line.trim() == "#[cfg(test)]" {
@@ -83,58 +242,68 @@ fn named(text: &str) -> BTreeSet<String> {
             }
             continue;
         }
-        let code = line.split("//").next().unwrap_or("");
-        for after in code.split("crate::").skip(1) {
-            let name: String = after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-            found.insert(name);
-        }
+        found.push(line.split("//").next().unwrap_or(""));
     }
     found
 }
 
-/// The modules that `lib.rs` declares.
-fn modules() -> BTreeSet<String> {
-    let text = fs::read_to_string(root().join("lang/src/lib.rs")).unwrap();
+/// The modules that a text names by `crate::`.
+fn named(text: &str) -> BTreeSet<String> {
+    let word = |after: &str| after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    code(text).into_iter().flat_map(|line| line.split("crate::").skip(1).map(word)).collect()
+}
+
+/// The modules that the `lib.rs` of a crate declares.
+fn modules(of: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join(of).join("src/lib.rs")).unwrap();
     let name = |line: &str| {
         let line = line.strip_prefix("pub ").unwrap_or(line);
         Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
     };
-    text.lines().filter_map(name).collect()
+    code(&text).into_iter().filter_map(name).collect()
 }
 
 /// The modules that the files of a stage name.
-fn named_by(stage: &str) -> BTreeSet<String> {
-    let folder = root().join("lang/src");
+fn named_by(of: &str, stage: &str) -> BTreeSet<String> {
+    let folder = root().join(of).join("src");
     let mut files = vec![folder.join(format!("{stage}.rs"))];
     if folder.join(stage).is_dir() {
         sources(&folder.join(stage), &mut files);
     }
-    let is_test = |file: &&std::path::PathBuf| file.ends_with("tests.rs");
+    let is_test = |file: &std::path::PathBuf| file.iter().any(|part| part == "tests" || part == "tests.rs");
+    let read = |file: &std::path::PathBuf| fs::read_to_string(file).unwrap();
     let texts =
-        files.iter().filter(|file| file.is_file() && !is_test(file)).map(|file| fs::read_to_string(file).unwrap());
-    texts.flat_map(|text| named(&text)).filter(|name| name != stage && modules().contains(name)).collect()
+        files.iter().filter(|file| file.is_file() && !is_test(&file.strip_prefix(root()).unwrap().into())).map(read);
+    let known = modules(of);
+    texts.flat_map(|text| named(&text)).filter(|name| name != stage && known.contains(name)).collect()
 }
 
 #[test]
-fn every_module_of_lang_is_a_stage() {
-    let listed: BTreeSet<String> = STAGES.iter().map(|(stage, _)| (*stage).to_owned()).collect();
-    assert_eq!(listed, modules());
+fn every_module_is_a_stage() {
+    for (of, stages) in CRATES {
+        let listed: BTreeSet<String> = stages.iter().map(|(stage, _)| (*stage).to_owned()).collect();
+        assert_eq!(listed, modules(of), "{of}");
+    }
 }
 
 #[test]
-fn the_table_has_one_direction() {
-    for (at, (stage, earlier)) in STAGES.iter().enumerate() {
-        for name in *earlier {
-            assert!(STAGES[..at].iter().any(|(known, _)| known == name), "`{name}` is not listed before `{stage}`");
+fn the_tables_have_one_direction() {
+    for (of, stages) in CRATES {
+        for (at, (stage, earlier)) in stages.iter().enumerate() {
+            for name in *earlier {
+                assert!(stages[..at].iter().any(|(known, _)| known == name), "{of}: `{name}` is not before `{stage}`");
+            }
         }
     }
 }
 
 #[test]
 fn stages_name_only_those_they_may() {
-    for (stage, allowed) in STAGES {
-        let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
-        assert_eq!(named_by(stage), allowed, "what `{stage}` names, and what it may name");
+    for (of, stages) in CRATES {
+        for (stage, allowed) in *stages {
+            let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(named_by(of, stage), allowed, "what `{stage}` of `{of}` names, and what it may name");
+        }
     }
 }
 

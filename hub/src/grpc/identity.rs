@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use runtime::activity::TraceContext;
+use runtime::spans::TraceContext;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::codegen::http::{self, HeaderMap};

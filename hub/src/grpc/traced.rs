@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use runtime::activity::{TraceContext, digest};
+use runtime::spans::{TraceContext, digest};
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::codegen::http::{HeaderMap, HeaderValue, Request, Response};

@@ -12,9 +12,9 @@ use base::data::Data;
 use reqwest::header::HeaderValue;
 use runtime::budget::Quote;
 use runtime::capabilities::{Capabilities, WireFormat};
-use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, THOUGHTS_LEFT_OUT};
+use runtime::model::{Delta, Destination, ModelError, ModelErrorKind, ModelReply, Request, THOUGHTS_LEFT_OUT};
 use runtime::note::Note;
-use runtime::seam::{Destination, Model, Turn};
+use runtime::seam::{Model, Turn};
 use serde_json::Value;
 
 use super::anthropic::{BoundThoughts, PrefixCheck};

@@ -4,8 +4,9 @@ use base::call::{CallError, CallErrorKind, Outcome, call_error};
 use base::data::Data;
 use runtime::budget::BudgetError;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelError, ModelErrorKind, ModelReply, Usage};
-use runtime::seam::Stopped;
+use runtime::model::{ModelError, ModelErrorKind, ModelReply};
+use runtime::scope::Stopped;
+use runtime::usage::Usage;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -4,8 +4,7 @@ use super::secrets::Secrets;
 use base::data::Data;
 use imbl::Vector;
 use runtime::message::{Messages, ToolSpec};
-use runtime::model::Request;
-use runtime::seam::Destination;
+use runtime::model::{Destination, Request};
 use std::sync::Arc;
 
 /// A request. Its delivery (streaming, timeout) is not part of it.

@@ -3,9 +3,10 @@ use base::data::Data;
 
 use super::*;
 use runtime::message::{Message, ToolCall};
-use runtime::model::{ModelError, ModelErrorKind, ModelReply, Request, System, Usage};
+use runtime::model::{Destination, ModelError, ModelErrorKind, ModelReply, Request, System};
 use runtime::note::Note;
-use runtime::seam::{Destination, Turn};
+use runtime::seam::Turn;
+use runtime::usage::Usage;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

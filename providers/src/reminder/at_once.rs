@@ -3,7 +3,7 @@
 
 macro_rules! at_once {
     ($provider:ident on [$($event:ident),+], $look:expr) => {
-        impl runtime::reminder::providers::ReminderProvider for $provider {
+        impl runtime::reminder_providers::ReminderProvider for $provider {
             fn id(&self) -> &str {
                 $provider::ID
             }
@@ -13,8 +13,8 @@ macro_rules! at_once {
                 ID.clone()
             }
 
-            fn subscribes_to(&self) -> runtime::hooks::EventSet {
-                const { runtime::hooks::EventSet::of(&[$(runtime::hooks::EventKind::$event),+]) }
+            fn subscribes_to(&self) -> runtime::events::EventSet {
+                const { runtime::events::EventSet::of(&[$(runtime::events::EventKind::$event),+]) }
             }
 
             fn evaluate<'a>(

@@ -20,7 +20,8 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use base::data::Data;
-use runtime::hooks::{EventKind, HookEvent};
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;
 

@@ -73,7 +73,8 @@ at_once!(IdleNudge on [SessionIdle], |_, _, event, config| IdleNudge::look(event
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::hooks::{EventKind, HookEvent};
+    use runtime::events::EventKind;
+    use runtime::hooks::HookEvent;
 
     use crate::testing::fire;
 

@@ -9,8 +9,8 @@
 use std::rc::Rc;
 
 use base::data::Data;
-use runtime::reminder::providers::ReminderProvider;
 use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder_providers::ReminderProvider;
 
 use crate::fact::Facts;
 
@@ -77,8 +77,8 @@ fn config_error(field: impl Into<String>, message: impl Into<String>) -> Reminde
 mod tests {
     use std::collections::BTreeSet;
 
-    use runtime::hooks::EventKind;
-    use runtime::reminder::providers::ReminderProviders;
+    use runtime::events::EventKind;
+    use runtime::reminder_providers::ReminderProviders;
 
     use super::*;
 

@@ -62,7 +62,7 @@ at_once!(PostCompactRecap on [PostCompact], |_, _, event, config| PostCompactRec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::hooks::EventKind;
+    use runtime::events::EventKind;
 
     use crate::testing::fire_raw;
 

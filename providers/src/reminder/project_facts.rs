@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use base::codes::Severity;
 use base::data::Data;
-use runtime::hooks::{EventKind, HookEvent};
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
 use runtime::note::Note;
 use runtime::reminder::{Propagate, ReminderError, ReminderSpec, RoleHint};
 use runtime::seam::Turn;

@@ -96,7 +96,7 @@ at_once!(ResumeContinuity on [WorkerResumed], |_, _, event, config| ResumeContin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::hooks::EventKind;
+    use runtime::events::EventKind;
 
     use crate::testing::fire_raw;
 

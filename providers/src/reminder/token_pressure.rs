@@ -135,8 +135,9 @@ at_once!(TokenPressure on [OnBudgetThreshold], |_, turn, event, config| TokenPre
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::hooks::{EventKind, HookEvent};
-    use runtime::reminder::providers::ReminderProvider;
+    use runtime::events::EventKind;
+    use runtime::hooks::HookEvent;
+    use runtime::reminder_providers::ReminderProvider;
 
     use crate::testing::{TestSession, block_on};
 

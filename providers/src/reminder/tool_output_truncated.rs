@@ -56,8 +56,9 @@ mod tests {
     use runtime::message::ToolCall;
 
     use super::*;
-    use runtime::hooks::{EventKind, HookEvent};
-    use runtime::reminder::providers::ReminderProvider;
+    use runtime::events::EventKind;
+    use runtime::hooks::HookEvent;
+    use runtime::reminder_providers::ReminderProvider;
 
     use crate::testing::{TestSession, block_on};
 

@@ -68,8 +68,9 @@ at_once!(WorkspaceAnchor on [SessionStart, OnBudgetThreshold], |_, turn, _, conf
 #[cfg(test)]
 mod tests {
     use super::*;
-    use runtime::hooks::{EventKind, HookEvent};
-    use runtime::reminder::providers::ReminderProvider;
+    use runtime::events::EventKind;
+    use runtime::hooks::HookEvent;
+    use runtime::reminder_providers::ReminderProvider;
 
     use crate::testing::{TestSession, block_on};
 

@@ -8,10 +8,11 @@ use base::codes::Severity;
 use base::data::Data;
 
 use crate::compaction::{AutoCompact, ByModel, Compaction, Summarisers, Threshold};
-use crate::hooks::{EventKind, HookEvent};
+use crate::events::EventKind;
+use crate::hooks::HookEvent;
+use crate::lifecycle::archive::unseen_results;
 use crate::message::{Message, Messages};
 use crate::note::Note;
-use crate::transcript::compact::unseen_results;
 
 use super::{LoopState, RunningLoop};
 

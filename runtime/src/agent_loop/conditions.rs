@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use base::call::{CallErrorKind, Outcome};
 
+use crate::conditions::ConditionFacts;
+use crate::lifecycle::{ConditionVerdict, LifecycleRecord};
 use crate::note::Note;
-use crate::reminder::condition::ConditionFacts;
-use crate::reminder::lifecycle::{ConditionVerdict, LifecycleRecord};
 use crate::reminder::{Reminder, ReminderField, Surface};
-use crate::seam::{Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::Turn;
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{LoopState, RunningLoop};

@@ -11,7 +11,8 @@ use crate::stop::until_stopped;
 use crate::watch::{FileChange, FileWatcher};
 
 use super::persist::Checkpoint;
-use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
+use super::{LoopEnd, LoopState, RunningLoop};
+use crate::loop_status::{LoopStatus, StopReason};
 
 mod consolidate;
 mod files;

@@ -9,7 +9,8 @@ use std::task::Poll;
 
 use base::call::{Answer, LocalFuture, Outcome, call_error};
 
-use crate::hooks::{EventKind, HookEvent};
+use crate::events::EventKind;
+use crate::hooks::HookEvent;
 use crate::model::{Delta, OwnedDelta};
 use crate::stop::{GRACE_MS, until_stopped};
 

@@ -2,7 +2,8 @@
 
 use base::data::Data;
 
-use super::{LoopOptions, LoopResult, LoopStatus, StopReason, sentinel};
+use super::{LoopOptions, LoopResult, sentinel};
+use crate::loop_status::{LoopStatus, StopReason};
 
 /// Maximum number of characters of an answer that a reason shows.
 const SHOWN: usize = 200;

@@ -7,16 +7,17 @@ use base::call::{CallErrorKind, Outcome, call_error};
 use base::data::Data;
 
 use crate::budget::Purpose;
+use crate::conditions::{ConditionFacts, TurnFacts};
 use crate::hooks::event::ToolResults;
+use crate::lifecycle::{Judgement, LifecycleRecord, judge};
 use crate::message::Message;
 use crate::model::{ModelError, ModelErrorKind, ModelReply, Request, System};
 use crate::model_step::ask_beside;
 use crate::note::Note;
-use crate::reminder::condition::{ConditionFacts, TurnFacts};
 use crate::reminder::expectation::{Expectation, ModelJudge};
-use crate::reminder::lifecycle::{Judgement, LifecycleRecord, judge};
 use crate::reminder::{Reminder, ReminderField, Surface};
-use crate::seam::{Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::Turn;
 use crate::timeout::{is_timeout, with_timeout};
 
 use super::{LoopState, RunningLoop};

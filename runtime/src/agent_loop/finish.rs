@@ -8,11 +8,12 @@ use crate::cancel::Cancel;
 use crate::hooks::HookEvent;
 use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
-use crate::seam::Scope;
+use crate::scope::Scope;
 
 use super::observe::LoopEvent;
 use super::persist::Checkpoint;
-use super::{LoopEnd, LoopResult, LoopState, LoopStatus, RunningLoop, sentinel};
+use super::{LoopEnd, LoopResult, LoopState, RunningLoop, sentinel};
+use crate::loop_status::LoopStatus;
 
 impl RunningLoop<'_> {
     /// Passes `loop_exit`, reports the end, waits for the log, and builds the result.
@@ -75,7 +76,8 @@ impl RunningLoop<'_> {
             diagnostics,
         };
         if let Some(activity) = &run.scope.activity {
-            activity.loop_ended(run.turn(), &result);
+            let ended = (result.status, result.stop_reason);
+            activity.loop_ended(run.turn(), ended, &result.error, result.iterations, result.usage);
         }
         run.let_see(iteration, LoopEvent::Ended(&result));
         Ok(result)

@@ -8,16 +8,17 @@ use base::data::Data;
 
 use crate::budget::BudgetError;
 use crate::hooks::event::ToolResults;
-use crate::hooks::fire::ask;
 use crate::hooks::{HookEvent, PostTurn, TurnAction};
+use crate::lifecycle::post_turn;
+use crate::listeners::fire::ask;
 use crate::message::Message;
 use crate::model::{AnswerEnd, ModelError, ModelErrorKind, ModelReply};
 use crate::reminder::bridge::Seam;
-use crate::reminder::lifecycle::post_turn;
 
 use super::early_end::wrong_answer;
 use super::persist::Checkpoint;
-use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
+use super::{LoopEnd, LoopState, RunningLoop};
+use crate::loop_status::{LoopStatus, StopReason};
 
 impl RunningLoop<'_> {
     /// Runs one iteration. Returns how the loop ended, if it did.

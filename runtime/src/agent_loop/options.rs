@@ -9,7 +9,7 @@ use crate::budget::BudgetLimits;
 use crate::capabilities::Capabilities;
 use crate::compaction::AutoCompact;
 use crate::model::Request;
-use crate::reminder::providers::ReminderOptions;
+use crate::reminder_providers::ReminderOptions;
 use crate::seam::{Approver, Permissions};
 use crate::watch::FileWatcher;
 

@@ -9,7 +9,8 @@ use crate::hooks::{HookEvent, PermissionAnswer};
 use crate::message::{ToolCall, ToolSpec};
 use crate::note::Note;
 use crate::reminder::bridge::Queue;
-use crate::seam::{ApprovalDemand, PermissionOutcome, PermissionRuling, Permissions, Preview, Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::{ApprovalDemand, PermissionOutcome, PermissionRuling, Permissions, Preview, Turn};
 use crate::stop::{GRACE_MS, until_stopped};
 use crate::timeout::{is_timeout, with_timeout};
 

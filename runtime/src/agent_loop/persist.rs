@@ -16,16 +16,16 @@ use base::codes::Severity;
 use base::data::Data;
 use base::lock::LockFile;
 
-use crate::hooks::{EventKind, HookEvent};
+use crate::agent_loop::snapshot::{Journal, Recipe, Snapshot, SnapshotError, StoredEnd, Suspension, WrittenLoop};
+use crate::events::EventKind;
+use crate::hooks::HookEvent;
 use crate::message::{Message, Role};
 use crate::note::Note;
 use crate::session::Session;
-use crate::workers::snapshot::{Journal, StoredEnd, WrittenLoop};
-use crate::workers::worker::Recipe;
-use crate::workers::{Snapshot, SnapshotError, Suspension};
 
 use super::prompt::interruption_mark;
-use super::{LoopEnd, LoopState, LoopStatus, RunningLoop};
+use super::{LoopEnd, LoopState, RunningLoop};
+use crate::loop_status::LoopStatus;
 
 /// Storage for a loop's state.
 pub struct LoopStorage {

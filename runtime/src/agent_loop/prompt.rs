@@ -10,16 +10,17 @@ use base::data::Data;
 use crate::budget::Purpose;
 use crate::capabilities::Placement;
 use crate::hooks::HookEvent;
+use crate::lifecycle::{ConditionVerdict, SelectInput, SelectedReminder, before_prompt, check_slots, void};
 use crate::message::{Message, Role};
-use crate::model::{Delta, ModelError, ModelReply, Request, Usage, failure_kind};
+use crate::model::{Delta, ModelError, ModelReply, Request, failure_kind};
 use crate::model_step::ModelStep;
-use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{ConditionVerdict, SelectInput, SelectedReminder, before_prompt, void};
-use crate::reminder::policy;
-use crate::reminder::providers::ReminderBudget;
-use crate::render::{AnchoredReminder, RenderOptions, Rendered, RenderedRole, bars_native, demotion, render_pending};
+use crate::reminder::slots::{AnchoredReminder, Rendered, RenderedRole};
+use crate::reminder::{Reminder, policy};
+use crate::reminder_providers::ReminderBudget;
+use crate::render::{RenderOptions, bars_native, demotion, render_pending};
 use crate::stop::until_stopped;
 use crate::transcript::Transcript;
+use crate::usage::Usage;
 
 use super::deltas::Deltas;
 use super::observe::LoopEvent;
@@ -57,7 +58,7 @@ impl RunningLoop<'_> {
         });
         if !rendered.dropped.is_empty() {
             let route = self.parts.model.destination(&self.options.model.request);
-            self.session.with(|s| policy::check_slots(&s.transcript, &rendered, &route)).map_err(call_error)?;
+            self.session.with(|s| check_slots(&s.transcript, &rendered, &route)).map_err(call_error)?;
         }
         if let Some((demoted, is_dropped)) = demoted.filter(|_| !state.demotion_noted) {
             state.demotion_noted = true;
@@ -138,7 +139,7 @@ impl RunningLoop<'_> {
         let step = ModelStep::begin(&self.scope, self.parts.model.as_ref(), request, Purpose::Answer)?;
         // Every reminder that the queue delivered is in this prompt.
         state.unseen = 0;
-        let costs = self.session.sent(&self.scope, request, true, self.parts.model.as_ref());
+        let costs = self.session.sent(&self.scope, request, true, self.parts.model.destination(request));
         let iteration = state.iteration;
         let turn = step.send(self.turn(), request);
         self.let_see(iteration, LoopEvent::Asked);

@@ -8,7 +8,8 @@ use base::data::Data;
 use crate::hooks::{HookEvent, PromptAction, UserPromptSubmit};
 use crate::message::Message;
 
-use super::{LoopEnd, LoopState, LoopStatus, RunningLoop, StopReason};
+use super::{LoopEnd, LoopState, RunningLoop};
+use crate::loop_status::{LoopStatus, StopReason};
 
 impl RunningLoop<'_> {
     /// Submits the prompt, then begins.

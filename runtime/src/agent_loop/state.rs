@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::budget::Ledger;
-use crate::model::{AnswerEnd, Usage};
+use crate::model::AnswerEnd;
 use crate::reminder::cost::ReminderCosts;
+use crate::usage::Usage;
 
 use super::repeats::Repeats;
 use super::{DaemonState, ToolNames};

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use base::call::{CallError, Outcome};
 use tracing::Instrument as _;
 
+use crate::events::IterationStep;
+use crate::hooks::HookEvent;
 use crate::hooks::event::ToolResults;
-use crate::hooks::{HookEvent, IterationStep};
 use crate::model::{AnswerEnd, ModelReply, Request};
 
 use super::persist::Checkpoint;

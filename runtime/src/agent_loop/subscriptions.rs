@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use crate::hooks::EventKind;
-use crate::reminder::providers::ReminderProvider;
+use crate::events::EventKind;
+use crate::reminder_providers::ReminderProvider;
 
 /// The providers of a loop, by event.
 pub(super) struct ProviderSubscriptions(Vec<(EventKind, Vec<Rc<dyn ReminderProvider>>)>);

@@ -10,15 +10,17 @@ use base::ids::IdStream;
 use eventlog::{EventLog, MemoryLog, RecordFilter};
 
 use super::*;
-use crate::hooks::{EventKind, EventSet, Pattern, SessionHook, ToolHook, Verdict};
+use crate::conditions::NoConditions;
+use crate::events::{EventKind, EventSet};
+use crate::hooks::{Pattern, SessionHook, ToolHook, Verdict};
 use crate::message::{Message, Role, ToolCall};
-use crate::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
+use crate::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
 use crate::reminder::bridge::{DeliveryMode, Seam};
-use crate::reminder::condition::NoConditions;
-use crate::reminder::providers::{ReminderOptions, fire};
 use crate::reminder::{ReminderError, ReminderSource, ReminderSpec};
+use crate::reminder_providers::{ReminderOptions, fire};
 use crate::seam::{Output, PermissionOutcome, PermissionRuling};
 use crate::testing::block_on;
+use crate::usage::Usage;
 
 mod bridge;
 mod durable;

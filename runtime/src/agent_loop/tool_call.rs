@@ -10,10 +10,11 @@ use eventlog::Ticket;
 use tracing::Instrument as _;
 
 use crate::hooks::event::ToolResult;
-use crate::hooks::fire::{ask, fire_for};
 use crate::hooks::{HookEvent, PostToolUse, PreToolUse, ToolCallAction, ToolHook, ToolResultAction};
+use crate::listeners::fire::{ask, fire_for};
 use crate::message::ToolCall;
-use crate::seam::{Output, Preview, Scope, Tool, Turn};
+use crate::scope::Scope;
+use crate::seam::{Output, Preview, Tool, Turn};
 use crate::stop::{GRACE_MS, until_stopped};
 
 use super::observe::LoopEvent;

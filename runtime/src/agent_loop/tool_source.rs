@@ -8,7 +8,8 @@ use base::call::{LocalFuture, Outcome};
 
 use crate::message::ToolSpec;
 use crate::note::Note;
-use crate::seam::{Scope, Tool};
+use crate::scope::Scope;
+use crate::seam::Tool;
 use crate::session::Session;
 use crate::stop::stopped;
 

@@ -21,7 +21,8 @@ use crate::message::{Message, Role, ToolCall};
 use crate::model::ModelReply;
 use crate::receipt::{CallStatus, ToolCallReceipt};
 use crate::reminder::bridge::Seam;
-use crate::seam::{Output, Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::{Output, Turn};
 
 use super::observe::LoopEvent;
 use super::permission::INTERRUPTED;

@@ -4,12 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::call::{CallError, Outcome, call_error};
+use base::call::CallError;
 
-use crate::activity::Activity;
 use crate::capabilities::Price;
-use crate::model::{ModelError, ModelErrorKind, ModelReply, PrefixMeter, Request, Usage};
-use crate::seam::{Destination, Model, Scope};
+use crate::model::{Destination, ModelError, ModelErrorKind, PrefixMeter, Request};
+use crate::usage::Usage;
 
 use super::{Amount, Budget, BudgetError, BudgetLimits, BudgetOwner, BudgetUnit, Ledger, Purpose, Spending};
 
@@ -56,42 +55,15 @@ pub struct Charge {
     /// The amount that the current attempt has reserved; `None` between attempts.
     held: Cell<Option<Amount>>,
     /// The budget of the requests that a script sends in place of the model.
-    pub(super) inner: Option<Rc<Budget>>,
-}
-
-/// Reserves the most that a request can use from the budget of a scope; `None` if it has none.
-///
-/// # Errors
-/// The budget does not cover the request, or the price or the largest answer is unknown and a limit needs it. Nothing has
-/// changed then.
-pub fn reserve(scope: &Scope, model: &dyn Model, request: &Request, purpose: Purpose) -> Outcome<Option<Rc<Charge>>> {
-    let Some(budget) = &scope.budget else { return Ok(None) };
-    let quote = model.quote(request)?;
-    Charge::new(budget, quote, purpose).map(|charge| Some(Rc::new(charge))).map_err(call_error)
-}
-
-/// Returns the scope in which a request is sent.
-#[must_use]
-pub fn scope_of(scope: &Scope, charge: Option<&Rc<Charge>>, activity: Option<Activity>) -> Scope {
-    let inner = charge.and_then(|charge| charge.inner.clone());
-    Scope { activity, budget: inner.or_else(|| scope.budget.clone()), charge: charge.cloned(), ..scope.clone() }
-}
-
-/// Turns a reservation into what the request used.
-pub fn settle(charge: Option<&Rc<Charge>>, answered: &Outcome<ModelReply>) {
-    if let Some(charge) = charge {
-        match answered {
-            Ok(reply) => charge.settle(&reply.usage),
-            Err(thrown) => charge.failed(thrown.as_ref()),
-        }
-    }
+    pub(crate) inner: Option<Rc<Budget>>,
 }
 
 impl Charge {
     /// Reserves the most that a request can use.
     ///
     /// # Errors
-    /// Fails like [`reserve`].
+    /// The budget does not cover the request, or the price or the largest answer is unknown and a limit needs it. Nothing has
+    /// changed then.
     pub fn new(budget: &Rc<Budget>, quote: Quote, purpose: Purpose) -> Result<Charge, BudgetError> {
         let inner = quote.is_delegated.then(|| {
             let (limits, spent) = (BudgetLimits::default(), Ledger::default());
@@ -159,7 +131,7 @@ impl Charge {
     }
 
     /// Ends the current attempt, if it has not ended yet, by the error of the whole call.
-    fn failed(&self, thrown: &dyn CallError) {
+    pub(crate) fn failed(&self, thrown: &dyn CallError) {
         if self.inner.is_some() {
             return self.settle_delegated(&Usage::default());
         }

@@ -4,7 +4,8 @@ use base::codes::CodeRef;
 
 use super::*;
 use crate::capabilities::Price;
-use crate::model::{ModelErrorKind, Usage};
+use crate::model::ModelErrorKind;
+use crate::usage::Usage;
 
 /// One dollar for a million tokens in, ten for a million out.
 const PRICE: Price = Price {

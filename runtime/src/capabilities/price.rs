@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::Usage;
+use crate::usage::Usage;
 
 /// The price of tokens, in nano-dollars (10⁻⁹ US dollars) per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -4,9 +4,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::reminder::lifecycle::CompactionCharge;
+use crate::lifecycle::CompactionCharge;
+use crate::lifecycle::archive::CompactOptions;
 use crate::seam::Compactor;
-use crate::transcript::compact::CompactOptions;
 
 /// The threshold above which the context is too large.
 #[derive(Debug, Clone, Copy, PartialEq)]

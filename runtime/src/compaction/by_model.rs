@@ -6,11 +6,13 @@ use std::sync::Arc;
 use base::call::{Answer, Outcome, call_error};
 
 use crate::budget::Purpose;
+use crate::lifecycle::archive::Summary;
 use crate::message::{Message, Role, ToolCall};
-use crate::model::{ModelError, ModelErrorKind, Request, System, Usage};
+use crate::model::{ModelError, ModelErrorKind, Request, System};
 use crate::model_step::ask_beside;
 use crate::reminder::Reminder;
-use crate::seam::{Compactor, Model, Summary, Turn};
+use crate::seam::{Compactor, Model, Turn};
+use crate::usage::Usage;
 
 /// A model that summarises. It is called once, with a request of its own that contains and charges no reminder.
 pub struct ByModel<'a> {

@@ -31,11 +31,11 @@ use std::sync::Arc;
 
 use base::data::Data;
 
+use crate::lifecycle::Selector;
 use crate::reminder::ReminderSpec;
-use crate::reminder::lifecycle::Selector;
 
-use super::EventKind;
 use super::verdict::{Decision, Verdict};
+use crate::events::EventKind;
 
 /// An event that a handler may act on.
 pub trait ActionableEvent {
@@ -245,7 +245,7 @@ impl HookAction for TurnAction {
 }
 
 /// Returns the prompt in an answer to `user_prompt_submit`: a text, or a payload that contains it.
-pub(super) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
+pub(crate) fn new_prompt(payload: &Data) -> Option<Arc<str>> {
     if payload.as_dict().is_some() { payload.get("prompt").as_shared_str() } else { payload.as_shared_str() }
 }
 

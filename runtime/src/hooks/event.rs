@@ -6,16 +6,15 @@ use std::sync::Arc;
 use base::data::{Data, Entries};
 use base::words::words;
 
-use crate::agent_loop::{LoopStatus, StopReason};
+use crate::events::{EventKind, IterationStep};
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::message::ToolCall;
 use crate::model::Delta;
 use crate::reminder::bridge::Seam;
 
-mod kind;
 mod results;
 pub mod table;
 
-pub use kind::{EventKind, EventSet, IterationStep};
 pub use results::{ToolResult, ToolResults, ToolRow};
 
 words! {

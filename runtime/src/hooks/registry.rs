@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::reminder::bridge::Seam;
 
-use super::{EventKind, EventSet, Hook, HookEvent};
+use super::{Hook, HookEvent};
+use crate::events::{EventKind, EventSet};
 
 mod pattern;
 

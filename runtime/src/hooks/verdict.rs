@@ -11,14 +11,14 @@ use std::sync::Arc;
 use base::data::{Data, Entries};
 use base::words::nearest;
 
-use crate::reminder::lifecycle::Selector;
+use crate::lifecycle::Selector;
 use crate::reminder::misnomer::CLEAR;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
-use crate::transcript::compact::CompactOptions;
+use crate::lifecycle::archive::CompactOptions;
 
-use super::EventKind;
 use super::action::new_prompt;
+use crate::events::EventKind;
 
 /// A handler's decision.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub enum Decision {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
     /// The decision of any handler; the event reads its own action from it.
-    pub(super) decision: Decision,
+    pub(crate) decision: Decision,
     /// Pending reminders to clear before any is added.
     pub clears: Vec<Selector>,
     /// Reminders to add.
@@ -369,7 +369,7 @@ fn looks_like_spec(entries: &Entries) -> bool {
 }
 
 /// Returns the reason that is shown if a handler refuses without one.
-pub(super) fn default_reason(kind: EventKind) -> Arc<str> {
+pub(crate) fn default_reason(kind: EventKind) -> Arc<str> {
     format!("refused by a {kind} hook").into()
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::Vector;
 
 use super::Message;
-use crate::render::quote::{holds_marker, quoted_message};
+use crate::message::quote::{holds_marker, quoted_message};
 
 /// Number of messages in a chunk.
 const CHUNK: usize = 32;

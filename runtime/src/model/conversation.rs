@@ -6,7 +6,7 @@ use base::data::Data;
 
 use crate::capabilities::Placement;
 use crate::message::{Block, Content, Message, Messages, Role};
-use crate::render::{AnchoredReminder, RenderedRole, with_anchored};
+use crate::reminder::slots::{AnchoredReminder, RenderedRole, UserBlock};
 
 use super::Request;
 
@@ -31,7 +31,7 @@ impl Request {
     }
 
     /// Returns the messages to send: the history with developer messages and user blocks of reminders in their places.
-    /// Text of the history that looks like a reminder is quoted ([`crate::render::quote`]). Without either, returns the
+    /// Text of the history that looks like a reminder is quoted ([`crate::message::quote`]). Without either, returns the
     /// shared history.
     ///
     /// A wire format that puts tool results into user messages (Anthropic) merges neighbours of one role, so a trailing
@@ -50,7 +50,7 @@ impl Request {
         if rendered.user_blocks.is_empty() && rendered.developer_messages.is_empty() && rendered.native.is_empty() {
             return (history, native);
         }
-        let blocks: Vec<Block> = rendered.user_blocks.iter().map(super::super::render::UserBlock::to_block).collect();
+        let blocks: Vec<Block> = rendered.user_blocks.iter().map(UserBlock::to_block).collect();
         let after = self.text_after_developer_messages();
         let developer = rendered.developer_messages.iter().chain(&after);
         let developer = developer.map(|text| Arc::new(Message::new(Role::Developer, text.clone())));
@@ -167,4 +167,35 @@ pub(crate) fn after_last(messages: &Messages, blocks: Vec<Block>) -> Messages {
             changed
         }
     }
+}
+
+/// Inserts the anchored reminders into a history. Returns the indexes of the messages in the vendor's own slot.
+pub(crate) fn with_anchored(history: &Messages, anchored: &[AnchoredReminder]) -> (Messages, Vec<usize>) {
+    let mut messages = Messages::new();
+    let mut native = Vec::new();
+    let mut rest = anchored.iter().peekable();
+    for (index, message) in history.iter().enumerate() {
+        messages.append(message.clone());
+        let mut blocks = Vec::new();
+        let mut own: Vec<Arc<str>> = Vec::new();
+        while let Some(next) = rest.next_if(|next| next.after <= index + 1) {
+            match next.slot {
+                RenderedRole::Native => own.push(next.text.clone()),
+                RenderedRole::Developer => {
+                    messages.append(Arc::new(Message::new(Role::Developer, next.text.clone())));
+                }
+                RenderedRole::UserBlock | RenderedRole::EphemeralCache | RenderedRole::System => {
+                    blocks.push(UserBlock { text: next.text.clone(), cache_control: false }.to_block());
+                }
+            }
+        }
+        if !blocks.is_empty() {
+            messages = after_last(&messages, blocks);
+        }
+        if !own.is_empty() {
+            native.push(messages.len());
+            messages.append(Arc::new(native_message(&own)));
+        }
+    }
+    (messages, native)
 }

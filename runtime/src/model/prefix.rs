@@ -15,7 +15,7 @@ use base::data::{Data, text_json_len};
 
 use crate::capabilities::Placement;
 use crate::message::{Block, Content, Message, Messages, Role, ToolSpec};
-use crate::render::{AnchoredReminder, Rendered, RenderedReminder, RenderedRole};
+use crate::reminder::slots::{AnchoredReminder, Rendered, RenderedReminder, RenderedRole};
 
 use super::{Request, System, native_message};
 use written::{json, length};
@@ -183,7 +183,8 @@ impl SentRequest {
         let developers = rendered.developer_messages.iter().chain(&after);
         let mut around = pieces(developers, known, |piece| piece.text.as_ref(), developer);
         if !rendered.user_blocks.is_empty() {
-            let blocks: Vec<Block> = rendered.user_blocks.iter().map(crate::render::UserBlock::to_block).collect();
+            let blocks: Vec<Block> =
+                rendered.user_blocks.iter().map(crate::reminder::slots::UserBlock::to_block).collect();
             let into = if head {
                 self.history.iter().position(|message| message.role == Role::User)
             } else {

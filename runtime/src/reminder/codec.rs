@@ -9,9 +9,8 @@ use std::sync::{Arc, LazyLock};
 use base::data::Data;
 use base::words::{UnknownWord, words};
 
-use crate::render::FramedBody;
+use crate::reminder::{ExpireReason, FramedBody};
 
-use super::lifecycle::ExpireReason;
 use super::rules::OnSurface;
 use super::{Reminder, ReminderRules, ReminderSource};
 
@@ -379,9 +378,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::lifecycle::rebuild::rebuild;
+    use crate::lifecycle::{LifecycleContext, LifecycleRecord};
     use crate::reminder::bridge::{DeliveryMode, Injection, InjectionPayload, RecordedQueue};
-    use crate::reminder::lifecycle::rebuild::rebuild;
-    use crate::reminder::lifecycle::{LifecycleContext, LifecycleRecord};
     use crate::transcript::TranscriptEvent;
     use crate::workers::propagation;
     use base::ids::{IdStream, SharedIds};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::data::Data;
 
 use crate::message::Content;
-use crate::render::FramedBody;
+use crate::reminder::FramedBody;
 
 use super::codec::{ReminderField as Field, Surface};
 use super::limits::{MAX_ID, MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name};

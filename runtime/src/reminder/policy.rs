@@ -4,22 +4,16 @@
 //! The policy is set before anything runs. Each run follows the one of its thread, and hosts on other threads follow the
 //! last one that the process has set: a process that serves clients has one project.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use base::call::{CallError, CallErrorKind};
 use base::codes::Severity;
 use base::words::words;
 use globset::GlobMatcher;
 
 use crate::note::Note;
-use crate::render::Rendered;
-use crate::seam::Destination;
-use crate::transcript::Transcript;
 
-use super::lifecycle::{DropReason, LifecycleRecord};
 use super::{Reminder, ReminderRules, ReminderSource, ReminderSpec, RoleHint};
 
 words! {
@@ -91,12 +85,6 @@ pub struct ReminderPolicy {
 pub struct PolicyRefusal(pub Arc<str>);
 
 impl PolicyRefusal {
-    /// Returns the record of the refused reminder.
-    #[must_use]
-    pub fn dropped(&self) -> LifecycleRecord {
-        LifecycleRecord::Dropped { reminder_id: None, reason: DropReason::Policy, detail: Some(self.0.clone()) }
-    }
-
     /// Returns the warning about a reminder that another process, or another agent, has created.
     #[must_use]
     pub fn note_of_earlier(&self) -> Note {
@@ -109,26 +97,6 @@ impl PolicyRefusal {
     pub fn note(&self, about: &str) -> Note {
         let message = format!("a reminder from `{about}` was {self}");
         Note { code: None, severity: Severity::Warning, message, about: Some(about.into()), fault: None }
-    }
-}
-
-/// A request that was refused because its route has no slot for a forced reminder.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the request was refused by policy: `{route}` has no slot for the forced reminder `{key}`")]
-pub struct ForcedUnshown {
-    /// The reminder's key.
-    pub key: Arc<str>,
-    /// The model, or the provider of an unnamed one.
-    pub route: Arc<str>,
-}
-
-impl CallError for ForcedUnshown {
-    fn kind(&self) -> CallErrorKind {
-        CallErrorKind::Invalid
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 
@@ -211,21 +179,6 @@ pub fn is_forced(reminder: &Reminder) -> bool {
     // The producer first: the check of a prompt's reminders asks for no policy.
     reminder.producer.as_deref() == Some(ReminderPolicy::PRODUCER)
         && current().is_some_and(|policy| policy.forces(reminder))
-}
-
-/// Checks that a request shows the pending reminders that the policy forces.
-///
-/// # Errors
-/// Returns the first one for which the route has no slot.
-pub fn check_slots(transcript: &Transcript, rendered: &Rendered, route: &Destination) -> Result<(), ForcedUnshown> {
-    let dropped = rendered.dropped.iter().filter_map(|id| transcript.find(id));
-    match dropped.map(|pending| &pending.reminder).find(|reminder| is_forced(reminder)) {
-        Some(reminder) => Err(ForcedUnshown {
-            key: reminder.dedupe_key.clone().unwrap_or_default(),
-            route: route.model.clone().or_else(|| route.provider.clone()).unwrap_or_else(|| "the model".into()),
-        }),
-        None => Ok(()),
-    }
 }
 
 /// Checks a reminder that was created elsewhere: in an event or a dict of a script, in another process, or by another

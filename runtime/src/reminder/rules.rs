@@ -2,7 +2,7 @@
 //! reminders have none of these fields; then the whole is `None`, and every prompt shows the body.
 //!
 //! The fields count prompts: a *firing* is a prompt of a loop that carried the reminder's key (its id, if it has no
-//! key). [`super::lifecycle::select`] applies the rules.
+//! key). [`crate::lifecycle::select`] applies the rules.
 
 use std::sync::{Arc, OnceLock};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::data::{Data, Entries};
 use base::words::UnknownWord;
 
-use crate::render::FramedBody;
+use crate::reminder::FramedBody;
 
 use super::codec::{ReminderField as Field, Surface, names_and};
 use super::limits::{MAX_KEY, MAX_TAG, MAX_TAGS, fault_of_name, max_body};

@@ -2,29 +2,14 @@
 //! after the message at which it first appeared, so the requests that follow begin with the same bytes and a prompt cache
 //! serves it. The other ones come after the last message, behind everything that is cached.
 
-use std::sync::Arc;
-
 use crate::capabilities::Capabilities;
-use crate::message::{Message, Messages, Role};
-use crate::model::{after_last, native_message};
-use crate::reminder::lifecycle::SelectedReminder;
+use crate::lifecycle::SelectedReminder;
+use crate::message::{Messages, Role};
 use crate::reminder::{Reminder, ReminderRules};
 use crate::transcript::Transcript;
 
-use super::{RenderInput, RenderOptions, Rendered, RenderedRole, UserBlock, render};
-
-/// A reminder that keeps its place within the conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnchoredReminder {
-    /// The reminder's id.
-    pub id: Arc<str>,
-    /// Number of messages of the history before it.
-    pub after: usize,
-    /// The slot: developer message, user block or the vendor's own.
-    pub slot: RenderedRole,
-    /// The text.
-    pub text: Arc<str>,
-}
+use super::{RenderInput, RenderOptions, render};
+use crate::reminder::slots::Rendered;
 
 /// The reminders of a prompt, with the places of those that keep one.
 #[derive(Debug)]
@@ -102,35 +87,4 @@ fn place_from(messages: &Messages, at: usize) -> Option<usize> {
             && (*place == messages.len() || messages[*place].role == Role::Assistant)
     };
     (at.max(1)..=messages.len()).find(is_place)
-}
-
-/// Inserts the anchored reminders into a history. Returns the indexes of the messages in the vendor's own slot.
-pub(crate) fn with_anchored(history: &Messages, anchored: &[AnchoredReminder]) -> (Messages, Vec<usize>) {
-    let mut messages = Messages::new();
-    let mut native = Vec::new();
-    let mut rest = anchored.iter().peekable();
-    for (index, message) in history.iter().enumerate() {
-        messages.append(message.clone());
-        let mut blocks = Vec::new();
-        let mut own: Vec<Arc<str>> = Vec::new();
-        while let Some(next) = rest.next_if(|next| next.after <= index + 1) {
-            match next.slot {
-                RenderedRole::Native => own.push(next.text.clone()),
-                RenderedRole::Developer => {
-                    messages.append(Arc::new(Message::new(Role::Developer, next.text.clone())));
-                }
-                RenderedRole::UserBlock | RenderedRole::EphemeralCache | RenderedRole::System => {
-                    blocks.push(UserBlock { text: next.text.clone(), cache_control: false }.to_block());
-                }
-            }
-        }
-        if !blocks.is_empty() {
-            messages = after_last(&messages, blocks);
-        }
-        if !own.is_empty() {
-            native.push(messages.len());
-            messages.append(Arc::new(native_message(&own)));
-        }
-    }
-    (messages, native)
 }

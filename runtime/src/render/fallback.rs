@@ -7,24 +7,13 @@ use std::sync::Arc;
 
 use base::call::CallError;
 use base::codes::Severity;
-use base::words::words;
 
-use crate::capabilities::Placement;
-use crate::model::{ModelError, ModelErrorKind, Request};
+use crate::model::{Destination, ModelError, ModelErrorKind, Request};
 use crate::note::Note;
-use crate::seam::{Destination, Model, Turn};
+use crate::reminder::slots::SlotLimit;
+use crate::seam::{Model, Turn};
 
-use super::{Rendered, RenderedRole, UserBlock};
-
-words! {
-    /// The slots that remain for reminders on a route that has rejected others.
-    pub enum SlotLimit {
-        /// All but the vendor's own slot: it becomes blocks of user messages.
-        UserBlock = "user_block",
-        /// System text before the conversation.
-        System = "system",
-    }
-}
+use crate::reminder::slots::Rendered;
 
 /// Provider and model of a request.
 type Route = (Option<Arc<str>>, Option<Arc<str>>);
@@ -88,43 +77,4 @@ fn rejection(failure: &ModelError, route: &Destination, limit: SlotLimit) -> Not
     let message =
         format!("{route} rejected {rejected}, so reminders are {next} for the rest of the run ({})", failure.message);
     Note { code: None, severity: Severity::Warning, message, about: Some("reminders".into()), fault: None }
-}
-
-impl Rendered {
-    /// Returns the slots that are left if the route rejects these; `None` if there are none.
-    fn next_limit(&self) -> Option<SlotLimit> {
-        let is_native = |role: RenderedRole| role == RenderedRole::Native;
-        if self.fired.iter().any(|fired| is_native(fired.rendered_role)) {
-            return Some(SlotLimit::UserBlock);
-        }
-        let has_tail = self.placement == Placement::Tail
-            && !(self.user_blocks.is_empty() && self.developer_messages.is_empty() && self.anchored.is_empty());
-        has_tail.then_some(SlotLimit::System)
-    }
-
-    /// Returns the same reminders in the slots that are left. Their texts do not change.
-    #[must_use]
-    pub fn limited(mut self, limit: SlotLimit) -> Rendered {
-        let block = |text: Arc<str>| UserBlock { text, cache_control: false };
-        let native = std::mem::take(&mut self.native);
-        self.user_blocks.extend(native.into_iter().map(block));
-        for anchored in &mut self.anchored {
-            if anchored.slot == RenderedRole::Native {
-                anchored.slot = RenderedRole::UserBlock;
-            }
-        }
-        if limit == SlotLimit::System {
-            self.placement = Placement::Head;
-            self.system_sections = self.fired.iter().map(|fired| fired.text.clone()).collect();
-            (self.anchored, self.developer_messages, self.user_blocks) = (Vec::new(), Vec::new(), Vec::new());
-        }
-        for fired in &mut self.fired {
-            fired.rendered_role = match (limit, fired.rendered_role) {
-                (SlotLimit::System, _) => RenderedRole::System,
-                (SlotLimit::UserBlock, RenderedRole::Native) => RenderedRole::UserBlock,
-                (SlotLimit::UserBlock, other) => other,
-            };
-        }
-        self
-    }
 }

@@ -9,12 +9,12 @@ use base::call::{CallError, CallErrorKind};
 use base::data::Data;
 use base::ids::{IdStream, Ids, SharedIds, shortened};
 
+use crate::lifecycle::{self, DiscardReason, ReminderOrigin};
 use crate::message::{Message, MessageError};
 use crate::reminder::bridge::InjectionPayload;
-use crate::reminder::lifecycle::{self, DiscardReason, ReminderOrigin};
 use crate::reminder::policy::PolicyRefusal;
 use crate::reminder::{Reminder, ReminderError};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::transcript::Transcript;
 
 use super::Session;

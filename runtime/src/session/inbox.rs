@@ -9,13 +9,13 @@ use base::data::Data;
 use eventlog::{LogError, LogReservation, NewRecord, PayloadSource, SharedLog, Ticket};
 
 use crate::event_log::Topic;
-use crate::reminder::ReminderError;
+use crate::lifecycle::{DropReason, LifecycleRecord, Selector};
 use crate::reminder::bridge::{
     Injection, InjectionChange, InjectionPayload, MessagePayload, Queue, QueueAcceptance, QueueError, RemindPayload,
     Revocation, Seam, SharedQueue,
 };
-use crate::reminder::lifecycle::{DropReason, ExpireReason, LifecycleRecord, Selector};
 use crate::reminder::policy::{self, PolicySource};
+use crate::reminder::{ExpireReason, ReminderError};
 
 /// The point where an item left the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

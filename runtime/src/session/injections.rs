@@ -6,15 +6,15 @@ use base::codes::Severity;
 use base::data::Data;
 use eventlog::{LogReservation, NewRecord, SharedLog, Ticket};
 
+use crate::lifecycle::{LifecycleRecord, ReminderOrigin};
 use crate::note::Note;
 use crate::reminder::bridge::{
     Injection, InjectionChange, InjectionPayload, MessagePayload, PendingKeys, Queue, QueueError, RemindPayload,
     Revocation, Seam,
 };
-use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord, ReminderOrigin};
 use crate::reminder::policy::PolicySource;
-use crate::reminder::{Reminder, ReminderError};
-use crate::seam::Scope;
+use crate::reminder::{ExpireReason, Reminder, ReminderError};
+use crate::scope::Scope;
 
 use super::Session;
 use super::inbox::{AcceptedInjection, DeliveredAt, Inbox, Intake, locked, refusal};

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::reminder::lifecycle::{ExpireReason, LifecycleRecord};
+use crate::lifecycle::LifecycleRecord;
+use crate::reminder::ExpireReason;
 
 use super::Session;
 

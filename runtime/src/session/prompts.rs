@@ -5,15 +5,14 @@ use std::sync::Arc;
 use base::data::{Data, shared};
 use eventlog::{PayloadSource, RecordBatch};
 
-use crate::model::{AnswerEnd, ModelError, ModelReply, Request, RequestSize};
-use crate::reminder::cost::ReminderCosts;
-use crate::reminder::lifecycle::{
+use crate::lifecycle::{
     LifecycleKind, LifecycleRecord, RecordOwner, SelectInput, SelectedReminder, Selection, SlotRejection,
     UnusualAnswer, fire, needs_selection, select,
 };
-use crate::render::Rendered;
-use crate::render::fallback::SlotLimit;
-use crate::seam::{Destination, Model, Scope};
+use crate::model::{AnswerEnd, Destination, ModelError, ModelReply, Request, RequestSize};
+use crate::reminder::cost::ReminderCosts;
+use crate::reminder::slots::{Rendered, SlotLimit};
+use crate::scope::Scope;
 
 use super::Session;
 
@@ -34,7 +33,7 @@ impl Session {
     /// request ([`crate::model::PrefixMeter`]).
     ///
     /// Returns the costs of its reminders.
-    pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, model: &dyn Model) -> ReminderCosts {
+    pub fn sent(&self, scope: &Scope, request: &Request, charges: bool, to: Destination) -> ReminderCosts {
         self.apply(scope, |t, at| fire(t, &request.reminders, charges, at), std::mem::take);
         let (turn, measured) = self.with(|state| (state.turns, state.prefix.measure(request)));
         let mut costs = ReminderCosts::default();
@@ -47,7 +46,7 @@ impl Session {
             task_id: scope.caller.task_id.clone(),
             turn,
             charges,
-            to: model.destination(request),
+            to,
             message_count: request.messages.len(),
             reminders: request.reminders.clone(),
             measured,

@@ -4,10 +4,10 @@ use std::sync::{Arc, PoisonError};
 
 use base::ids::{IdStream, Ids as _};
 
+use crate::lifecycle::{DiscardReason, LifecycleContext, LifecycleRecord, post_turn, void};
 use crate::reminder::Reminder;
 use crate::reminder::bridge::{Injection, InjectionOutcome, RecordedQueue};
-use crate::reminder::lifecycle::{DiscardReason, LifecycleContext, LifecycleRecord, post_turn, void};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::transcript::{StoredFirings, Transcript};
 
 use super::inbox::DeliveredAt;

@@ -5,15 +5,15 @@ use base::data::Data;
 use base::ids::Ids;
 use eventlog::RecordBatch;
 
-use crate::hooks::EventKind;
-use crate::reminder::bridge::{Injection, InjectionPayload};
-use crate::reminder::lifecycle::{
+use crate::events::EventKind;
+use crate::lifecycle::{
     self, Admission, DropReason, LifecycleBatch, LifecycleContext, LifecycleRecord, PassResult, RecordOwner,
     ReminderOrigin, RepeatedBatch, Selector,
 };
+use crate::reminder::bridge::{Injection, InjectionPayload};
 use crate::reminder::policy::{self, PolicyRefusal, PolicySource, ReminderPolicy};
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::transcript::Transcript;
 
 use super::Session;

@@ -10,7 +10,7 @@ use eventlog::{EventLog, LogReservation, SharedLog, SqliteLog, SqliteOptions};
 
 use crate::reminder::ReminderSpec;
 use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::session::{Inbox, Sessions};
 use crate::wait::{LIMIT, block_on, thread_cpu_time, thread_waits};
 

@@ -7,7 +7,7 @@ use super::*;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload, Seam};
 use crate::reminder::{ReminderSource, ReminderSpec};
-use crate::seam::Scope;
+use crate::scope::Scope;
 
 fn bench() -> (Sessions, Scope, MemoryLog) {
     let log = MemoryLog::new();

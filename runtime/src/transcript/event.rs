@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::data::Data;
+use base::ids::Ids;
 
 use crate::reminder::Reminder;
 
@@ -144,4 +145,48 @@ fn envelope(event_id: &Arc<str>, reminder: &Reminder, ttl: Option<u32>) -> Data 
         ("reminder", payload.clone()),
         ("metadata", payload),
     ])
+}
+
+impl TranscriptEvent {
+    /// Reads an event leniently: a reminder event by its slot, all others unchanged.
+    pub fn from_data(data: &Data, ids: &dyn Ids, now_ms: u64) -> TranscriptEvent {
+        let given = data.get("id").as_shared_str();
+        let kind = data.get("kind").as_shared_str().unwrap_or_else(|| "event".into());
+        if kind.as_ref() != TranscriptEvent::REMINDER {
+            let mut fields = data.as_dict().cloned().unwrap_or_default();
+            fields.remove("id");
+            fields.remove("kind");
+            let id = given.unwrap_or_else(|| ids.next_text(now_ms));
+            return TranscriptEvent {
+                id,
+                kind,
+                at_message: 0,
+                detail: EventDetail::Other(Data::from(fields)),
+                rising: false,
+            };
+        }
+        // Without a slot, the dict itself is the reminder, and its id the reminder's.
+        let has_slot = data.get("reminder").as_dict().is_some();
+        let reminder = Arc::new(Reminder::from_data_lenient(data, || ids.next_text(now_ms)));
+        let id = given.filter(|_| has_slot).unwrap_or_else(|| ids.next_text(now_ms));
+        let detail = if data.get("delivery").as_str() == Some("audit_only") {
+            EventDetail::Audited(reminder)
+        } else {
+            EventDetail::Pending(PendingReminder::new(reminder, 0))
+        };
+        TranscriptEvent { id, kind, at_message: 0, detail, rising: false }
+    }
+
+    /// Returns the event that the lenient reader builds from a reminder-like dict.
+    pub fn of_reminder(dict: &Data, ids: &dyn Ids, now_ms: u64) -> TranscriptEvent {
+        let reminder = Arc::new(Reminder::from_data_lenient(dict, || ids.next_text(now_ms)));
+        let detail = EventDetail::Pending(PendingReminder::new(reminder, 0));
+        TranscriptEvent {
+            id: ids.next_text(now_ms),
+            kind: TranscriptEvent::REMINDER.into(),
+            at_message: 0,
+            detail,
+            rising: false,
+        }
+    }
 }

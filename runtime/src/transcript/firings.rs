@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{BodyChoice, DeferReason};
+use crate::reminder::slots::BodyChoice;
+use crate::reminder::{DeferReason, Reminder};
 
 use super::index::KeyHash;
 use super::{PendingReminder, Transcript};

@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use base::ids::{IdStream, SharedIds};
 
-use super::compact::{CompactOptions, Strategy, begin};
 use super::*;
 use crate::capabilities::Capabilities;
+use crate::lifecycle::archive::{CompactOptions, Strategy, Summary, begin};
+use crate::lifecycle::import::{Imported, TranscriptError};
+use crate::lifecycle::{LifecycleContext, Selector, clear, fire, inject, post_turn};
 use crate::message::{Message, Role, ToolCall};
-use crate::reminder::lifecycle::{LifecycleContext, Selector, clear, fire, inject, post_turn};
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};
-use crate::seam::Summary;
 
 fn ids() -> SharedIds {
     SharedIds::new(IdStream::new(1, "t"))

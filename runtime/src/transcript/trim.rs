@@ -43,7 +43,7 @@ impl Transcript {
 
     /// Shifts the events after the first `cut` messages were replaced by `head` others: events keep their place among
     /// the rest.
-    pub(super) fn shift_events(&mut self, cut: usize, head: usize) {
+    pub(crate) fn shift_events(&mut self, cut: usize, head: usize) {
         self.place_events(|at_message| Some(at_message.saturating_sub(cut) + head));
     }
 

@@ -78,15 +78,14 @@ fn has_ended(worker: &Worker) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::WorkerMode;
-    use super::super::snapshot::SnapshotStorage;
-    use super::super::worker::{Recipe, WorkerIdentity};
+    use super::super::worker::WorkerIdentity;
     use super::*;
+    use crate::agent_loop::snapshot::{Recipe, SnapshotStorage, WorkerMode};
     use crate::agent_loop::{LoopOptions, LoopParts};
+    use crate::conditions::NoConditions;
     use crate::hooks::Hooks;
     use crate::model::{Delta, ModelReply, Request};
-    use crate::reminder::condition::NoConditions;
-    use crate::reminder::providers::ReminderProviders;
+    use crate::reminder_providers::ReminderProviders;
     use crate::seam::{Model, Turn};
     use crate::session::Session;
     use base::call::{Answer, Outcome};

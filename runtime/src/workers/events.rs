@@ -4,11 +4,13 @@
 use base::call::{CallErrorKind, Outcome, call_error};
 use base::data::Data;
 
-use crate::hooks::{EventKind, HookEvent};
+use crate::events::EventKind;
+use crate::hooks::HookEvent;
+use crate::lifecycle::{DropReason, LifecycleRecord};
 use crate::note::Note;
-use crate::reminder::lifecycle::{DropReason, LifecycleRecord};
-use crate::reminder::providers::fire as evaluate;
-use crate::seam::{Scope, Turn};
+use crate::reminder_providers::fire as evaluate;
+use crate::scope::Scope;
+use crate::seam::Turn;
 
 use super::Worker;
 
@@ -36,7 +38,7 @@ impl Worker {
         let payload = fields.with("worker", self.brief());
         let event = HookEvent::Raw { kind, payload: &payload };
         let (turn, strict) = (self.turn(scope), self.options.reminders.strict);
-        crate::hooks::fire::fire(&self.parts.hooks, turn, &event, strict).get().await?;
+        crate::listeners::fire::fire(&self.parts.hooks, turn, &event, strict).get().await?;
         let selected = self.options.reminders.select(&self.parts.providers).map_err(call_error)?;
         evaluate(&selected, turn, &event, &self.options.reminders.config, strict).get().await?;
         Ok(())
@@ -45,7 +47,7 @@ impl Worker {
     async fn observe(&self, scope: &Scope, event: &HookEvent<'_>) -> Outcome<()> {
         let turn = self.turn(scope);
         for hook in self.parts.hooks.wanting(event) {
-            match crate::hooks::fire::call(hook.as_ref(), turn, event).await {
+            match crate::listeners::fire::call(hook.as_ref(), turn, event).await {
                 Ok(verdict) => {
                     let Some(error) = verdict.malformed.first() else { continue };
                     let detail = Some(error.message.as_str().into());

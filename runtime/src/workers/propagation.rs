@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use base::data::Data;
 
+use crate::lifecycle::{self, ReminderOrigin};
 use crate::reminder::Reminder;
-use crate::reminder::lifecycle::{self, ReminderOrigin};
 use crate::reminder::policy::{PolicyRefusal, PolicySource};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::session::Session;
 
 /// Returns the reminders that a direct child of the session inherits.

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use base::call::{Outcome, call_error};
 use base::data::Data;
 
-use crate::hooks::EventKind;
+use crate::events::EventKind;
+use crate::lifecycle::{CompactionCharge, compact, preserve_only};
 use crate::message::{Message, Messages, Role};
-use crate::reminder::lifecycle::{CompactionCharge, compact, preserve_only};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::session::Session;
 use crate::stop::{GRACE_MS, until_stopped};
 
-use super::snapshot::SnapshotError;
-use super::{Suspension, Worker, WorkerError, WorkerStatus};
+use super::{Worker, WorkerError, WorkerStatus};
+use crate::agent_loop::snapshot::{SnapshotError, Suspension};
 
 /// Number of last messages that a digest includes.
 const DIGEST_MESSAGES: usize = 12;

@@ -37,15 +37,3 @@ impl WorkerStatus {
         }
     }
 }
-
-words! {
-    /// The way a worker was started.
-    pub enum WorkerMode {
-        /// By `sub_agent_run`.
-        SubAgent = "sub_agent",
-        /// By `spawn_agent`.
-        Agent = "agent",
-        /// Not a worker but a loop that outlives its process.
-        Loop = "loop",
-    }
-}

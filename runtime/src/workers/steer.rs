@@ -7,10 +7,10 @@ use std::sync::Arc;
 use base::call::{Outcome, call_error};
 use base::data::Data;
 
-use crate::hooks::EventKind;
+use crate::events::EventKind;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, MessagePayload, QueueError};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::stop::{GRACE_MS, until_stopped};
 
 use super::{Worker, WorkerError, WorkerStatus};

@@ -7,14 +7,28 @@ use base::call::{Outcome, call_error};
 use base::data::Data;
 
 use crate::agent_loop::LoopState;
-use crate::hooks::EventKind;
+use crate::agent_loop::snapshot::StoredWork;
+use crate::events::EventKind;
 use crate::note::Note;
-use crate::seam::Scope;
+use crate::scope::Scope;
 
-use super::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText};
-use super::{Suspension, Worker, WorkerStatus};
+use super::{Worker, WorkerStatus};
+use crate::agent_loop::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText, Suspension};
 
 impl Worker {
+    /// Builds the snapshot of the worker, which has just been suspended.
+    fn snapshot(&self, suspension: Suspension, state: LoopState) -> Snapshot {
+        let work = StoredWork {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            task: self.task.clone(),
+            mode: self.mode,
+            recipe: &self.recipe,
+            tools: self.parts.tools.iter().map(|tool| tool.spec().name.clone()).collect(),
+        };
+        Snapshot::of(work, &self.session, suspension, state, None)
+    }
+
     /// Stores the state that the loop left and emits the event. The worker is suspended whatever is thrown meanwhile;
     /// the first error is returned.
     pub(super) async fn suspend(self: &Rc<Self>, scope: &Scope, left: Box<LoopState>) -> Outcome<()> {
@@ -54,7 +68,7 @@ impl Worker {
         let (Some(path), Some(suspension), Some(left)) = (self.snapshot_path(), self.suspension(), self.left()) else {
             return Ok(());
         };
-        let text = SnapshotText::of(&Snapshot::of(self, suspension, left));
+        let text = SnapshotText::of(&self.snapshot(suspension, left));
         turn.write(text, SnapshotTarget::Unclaimed(Path::new(&*path).into())).await.map(drop)
     }
 
@@ -74,7 +88,7 @@ impl Worker {
         let mut turn = self.storage.turn().await;
         // An observer may have closed it.
         let Some(left) = self.left().filter(|_| self.status() == WorkerStatus::Suspended) else { return Ok(()) };
-        let text = SnapshotText::of(&Snapshot::of(self, suspension, left));
+        let text = SnapshotText::of(&self.snapshot(suspension, left));
         match turn.write(text, target).await {
             Ok(path) => self.set_snapshot_path(Some(path.to_string_lossy().into())),
             Err(error) if is_wanted => return Err(call_error(error)),

@@ -6,13 +6,14 @@ use base::call::{Answer, CallError, CallErrorKind, Outcome, call_error};
 use base::codes::CodeRef;
 use base::data::Data;
 
-use crate::agent_loop::{
-    Continuity, LoopOptions, LoopParts, LoopResult, LoopStatus, NestingTooDeep, agent_loop, error_of,
-};
+use crate::agent_loop::{Continuity, LoopOptions, LoopParts, LoopResult, NestingTooDeep, agent_loop, error_of};
 use crate::cancel::Cancel;
-use crate::hooks::{EventKind, Hook, HookEvent, Verdict};
+use crate::events::EventKind;
+use crate::hooks::{Hook, HookEvent, Verdict};
+use crate::loop_status::LoopStatus;
 use crate::reminder::ReminderError;
-use crate::seam::{Scope, Turn};
+use crate::scope::Scope;
+use crate::seam::Turn;
 
 use super::propagation::{seed, to_data};
 use super::{Worker, WorkerStatus};

@@ -8,40 +8,14 @@ use base::call::CallError;
 use base::data::Data;
 use tokio::sync::Notify;
 
+use crate::agent_loop::snapshot::{Recipe, Suspension};
 use crate::agent_loop::{LoopOptions, LoopParts, LoopResult, LoopState, Parking};
 use crate::reminder::Reminder;
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::session::Session;
 
-use super::snapshot::SnapshotStorage;
-use super::{WorkerError, WorkerMode, WorkerStatus};
-
-/// The reason and time of a worker's suspension.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Suspension {
-    /// The reason.
-    pub reason: Arc<str>,
-    /// Last turn before it.
-    pub suspended_at_turn: u32,
-    /// Time, in milliseconds since 1970-01-01 UTC.
-    pub suspended_at_ms: u64,
-    /// Whether the model requested it.
-    pub by_itself: bool,
-}
-
-impl Suspension {
-    /// Converts the value to the dict that scripts see.
-    #[must_use]
-    pub fn to_data(&self) -> Data {
-        Data::dict([
-            ("reason", Data::from(&self.reason)),
-            ("suspended_at_turn", self.suspended_at_turn.into()),
-            ("suspended_at_ms", self.suspended_at_ms.into()),
-            ("initiator", if self.by_itself { "self" } else { "operator" }.into()),
-        ])
-    }
-}
+use super::{WorkerError, WorkerStatus};
+use crate::agent_loop::snapshot::{SnapshotStorage, WorkerMode};
 
 /// A worker.
 pub struct Worker {
@@ -440,15 +414,4 @@ pub struct WorkerIdentity {
     pub recipe: Recipe,
     /// Storage of its snapshots.
     pub storage: SnapshotStorage,
-}
-
-/// The description of a worker, as far as a file can hold it.
-#[derive(Debug, Clone, Default)]
-pub struct Recipe {
-    /// The options that are data.
-    pub options: Data,
-    /// Names of the options that are not data.
-    pub needs: Vec<Arc<str>>,
-    /// Default folder of its snapshots; `None` means that none are written.
-    pub folder: Option<Arc<str>>,
 }

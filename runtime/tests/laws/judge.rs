@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::data::Data;
 use eventlog::{MemoryLog, Record};
 use proptest::prelude::*;
-use runtime::reminder::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
+use runtime::lifecycle::rebuild::{Biography, rebuild, rebuild_until};
 
 use crate::model::Fate;
 use crate::world::World;

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use runtime::lifecycle::ConditionVerdict;
 use runtime::reminder::bridge::{DeliveryMode, Seam};
-use runtime::reminder::lifecycle::ConditionVerdict;
 use runtime::reminder::{Priority, Propagate, Refresh, ReminderRules};
 
 use crate::step::{Choice, Wish};

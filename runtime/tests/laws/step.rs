@@ -1,10 +1,10 @@
 //! The commands.
 
 use proptest::prelude::*;
+use runtime::lifecycle::ConditionVerdict;
+use runtime::lifecycle::archive::Strategy as How;
 use runtime::reminder::bridge::{DeliveryMode, Seam};
-use runtime::reminder::lifecycle::ConditionVerdict;
 use runtime::reminder::{Priority, Propagate, Refresh, ReminderRules, ReminderSource, RoleHint};
-use runtime::transcript::compact::Strategy as How;
 
 use crate::world::MARK;
 

@@ -8,8 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use base::call::Outcome;
-use runtime::agent_loop::{LoopOptions, LoopResult, LoopStatus, agent_loop};
+use runtime::agent_loop::{LoopOptions, LoopResult, agent_loop};
 use runtime::event_log::Topic;
+use runtime::loop_status::LoopStatus;
 use runtime::message::Role;
 use runtime::session::Session;
 

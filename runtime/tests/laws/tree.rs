@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use runtime::reminder::lifecycle::{ReminderOrigin, propagation};
+use runtime::lifecycle::{ReminderOrigin, propagation};
 use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
 use runtime::session::Session;
 

@@ -11,20 +11,22 @@ use base::data::Data;
 use eventlog::{EventLog, MemoryLog, RecordFilter};
 use proptest::prelude::*;
 use runtime::capabilities::Capabilities;
-use runtime::message::{Message, Role, ToolCall};
-use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
-use runtime::reminder::expectation::JudgedBy;
-use runtime::reminder::lifecycle::{
+use runtime::lifecycle::archive::{CompactOptions, Strategy as How, Summary, begin};
+use runtime::lifecycle::import::Imported;
+use runtime::lifecycle::{
     self, CompactionCharge, ConditionVerdict, Judgement, LifecycleContext, LifecycleRecord, ReminderOrigin,
     SelectInput, SelectedReminder, Selector, before_prompt, drop_unrenderable, fire, post_turn, propagation, select,
     void,
 };
+use runtime::message::{Message, Role, ToolCall};
+use runtime::reminder::bridge::{MessagePayload, QueueError, RemindPayload, Revocation};
+use runtime::reminder::expectation::JudgedBy;
+use runtime::reminder::slots::Rendered;
 use runtime::reminder::{Reminder, ReminderRules, ReminderSource, ReminderSpec};
-use runtime::render::{RenderOptions, Rendered, render};
-use runtime::seam::{Scope, Summary};
+use runtime::render::{RenderOptions, render};
+use runtime::scope::Scope;
 use runtime::session::{Session, Sessions};
-use runtime::transcript::compact::{CompactOptions, Strategy as How, begin};
-use runtime::transcript::{Imported, PendingReminder, Transcript};
+use runtime::transcript::{PendingReminder, Transcript};
 
 use crate::model::{self, Fate, Known, Name};
 use crate::step::{Choice, Step, What, Wish};

@@ -1,7 +1,7 @@
 //! The response to a prompt.
 
 use agent_client_protocol_schema::v1::StopReason;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 use serde_json::{Map, Value, json};
 
 use super::error::ErrorResponse;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use runtime::model::Usage;
+use runtime::usage::Usage;
 
 use super::connection::EditorConnection;
 use super::permission::{self, AlwaysHolds};

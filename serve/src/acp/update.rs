@@ -13,7 +13,7 @@ use agent_client_protocol_schema::v1 as acp;
 use base::data::Data;
 use base::words::words;
 use runtime::message::ToolCall;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 use serde_json::{Value, json};
 
 use crate::host::{PlanEntry, Priority, Progress, SessionEvent};

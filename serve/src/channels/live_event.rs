@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::data::Data;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 
 use super::feed::{ChannelFrame, FrameOrigin, LiveText};
 use super::frame::of_envelope;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use base::data::Data;
 use runtime::message::ToolCall;
-use runtime::model::Usage;
-use runtime::reminder::Reminder;
 use runtime::reminder::bridge::RemindPayload;
 use runtime::reminder::expectation::JudgedBy;
-use runtime::reminder::lifecycle::ExpireReason;
+use runtime::reminder::{ExpireReason, Reminder};
+use runtime::usage::Usage;
 use stdlib::TaskUpdate;
 
 pub use stdlib::{Part, PlanEntry, Priority, Progress, TaskArtifact};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use base::data::Data;
+use runtime::lifecycle::Selector;
 use runtime::reminder::Reminder;
-use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
 use tokio::sync::oneshot;
 

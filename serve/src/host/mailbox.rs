@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use runtime::lifecycle::Selector;
 use runtime::reminder::Reminder;
-use runtime::reminder::lifecycle::Selector;
 use tokio::sync::{Notify, OnceCell, oneshot, watch};
 
 use crate::store::SessionJournal;

@@ -266,7 +266,7 @@ mod tests {
     use base::ids::IdStream;
     use eventlog::{EventLog as _, MemoryLog, RecordFilter};
     use futures_util::FutureExt as _;
-    use runtime::seam::Scope;
+    use runtime::scope::Scope;
     use runtime::session::Session;
 
     use super::super::{SessionEvent, Waiting};

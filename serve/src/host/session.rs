@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use base::data::Data;
 use eventlog::{MemoryLog, MemoryRetention, ObservedLog, SharedLog};
-use runtime::agent_loop::StopReason;
 use runtime::event_log::RunTaggedLog;
+use runtime::loop_status::StopReason;
 use runtime::reminder::bridge::InjectionPayload;
 use runtime::workers::propagation;
 use stdlib::{
@@ -361,8 +361,8 @@ fn tell(answer: Option<oneshot::Sender<EndedPrompt>>, ended: EndedPrompt) {
 }
 
 /// Returns the end of a prompt whose pipeline returned the result of a loop.
-fn of_loop(status: runtime::agent_loop::LoopStatus, stop_reason: Option<StopReason>) -> PromptOutcome {
-    use runtime::agent_loop::LoopStatus as Status;
+fn of_loop(status: runtime::loop_status::LoopStatus, stop_reason: Option<StopReason>) -> PromptOutcome {
+    use runtime::loop_status::LoopStatus as Status;
     match status {
         Status::BudgetExhausted if matches!(stop_reason, Some(StopReason::TokenBudget | StopReason::Budget)) => {
             PromptOutcome::MaxTokens

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use base::data::Data;
 use eventlog::Record;
 use runtime::event_log::Topic;
+use runtime::lifecycle::rebuild::Rebuilt;
 use runtime::message::Message;
 use runtime::reminder::bridge::{InjectionPayload, RecordedQueue};
-use runtime::reminder::lifecycle::rebuild::Rebuilt;
 use runtime::session::Conversation;
 
 use crate::host::SessionEvent;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use eventlog::{LogError, LogMark};
 use runtime::agent_loop::interruption_mark;
+use runtime::lifecycle::rebuild::{Biography, RebuiltPrompt, SessionLife};
 use runtime::message::{Message, Role};
 use runtime::reminder::Reminder;
 use runtime::reminder::bridge::{Injection, RecordedQueue};
-use runtime::reminder::lifecycle::rebuild::{Biography, RebuiltPrompt, SessionLife};
 use runtime::session::{Recovered, RecoveredReminder};
 use runtime::transcript::StoredFirings;
 

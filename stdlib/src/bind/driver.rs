@@ -3,7 +3,7 @@
 use crate::fault::Thrown;
 use base::call::{Answer, Outcome};
 use lang::vm::{Isolate, RuntimeStep, end_run, yield_once};
-use runtime::seam::Driver;
+use runtime::scope::Driver;
 use std::rc::{Rc, Weak};
 
 /// A run: its limits hold in the loops of the core as in a script.

@@ -1,7 +1,7 @@
 //! Waiting for a call of a script's function that must end when its scope is stopped.
 
 use lang::vm::{Halt, Local, Outcome};
-use runtime::seam::{Scope, Stopped};
+use runtime::scope::{Scope, Stopped};
 use runtime::stop::{GRACE_MS, stopped};
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -8,9 +8,11 @@ use lang::value::Value;
 use lang::value::article;
 use runtime::budget::Quote;
 use runtime::message::ToolCall;
-use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
-use runtime::seam::{Destination, Model, Scope, Turn};
+use runtime::model::{Delta, Destination, ModelError, ModelErrorKind, ModelReply, Request};
+use runtime::scope::Scope;
+use runtime::seam::{Model, Turn};
 use runtime::timeout::{is_timeout, with_timeout};
+use runtime::usage::Usage;
 use std::sync::Arc;
 
 /// A function that answers in the model's place.

@@ -8,10 +8,11 @@ use base::call::{Answer, CallError, Outcome};
 use base::data::Data;
 use lang::diagnostic::nearest;
 use lang::value::{Value, article};
+use runtime::events::EventSet;
+use runtime::hooks::HookEvent;
 use runtime::hooks::verdict::read_effects;
-use runtime::hooks::{EventSet, HookEvent};
-use runtime::reminder::providers::{Malformed, ReminderProvider};
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
+use runtime::reminder_providers::{Malformed, ReminderProvider};
 use runtime::seam::Turn;
 use std::rc::Rc;
 

@@ -4,8 +4,8 @@ use crate::hosting::Hosting;
 use base::call::{Answer, Outcome};
 use runtime::budget::Quote;
 use runtime::message::{ToolCall, ToolSpec};
-use runtime::model::{Delta, ModelReply, Request};
-use runtime::seam::{Destination, Model, Output, Preview, Tool, Turn};
+use runtime::model::{Delta, Destination, ModelReply, Request};
+use runtime::seam::{Model, Output, Preview, Tool, Turn};
 use std::rc::Rc;
 
 /// A model or tool that waits for room, and the inner one.

@@ -5,9 +5,9 @@ use super::{Completion, CompletionKind};
 use crate::capability::Capability;
 use lang::query::Cursor;
 use providers::model::Provider;
-use runtime::hooks::{EventKind, IterationStep};
+use runtime::events::{EventKind, IterationStep};
 use runtime::reminder::bridge::Seam;
-use runtime::reminder::providers::ReminderProviders;
+use runtime::reminder_providers::ReminderProviders;
 
 /// Returns the words that the string at the cursor may be.
 pub(super) fn words(cursor: &Cursor) -> Vec<Completion> {

@@ -24,7 +24,7 @@ use lang::source::SourceRef;
 use lang::value::Value;
 use lang::vm::{Context, Fiber, Outcome, Raise, Why, begin_anew, close, drive, run_beside, run_by};
 use runtime::agent_loop::LoopEvent;
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use runtime::session::Session;
 use std::cell::{Cell, OnceCell};
 use std::future::poll_fn;

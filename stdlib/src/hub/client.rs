@@ -17,7 +17,7 @@ use hub::proto::worker::hub_worker_client::HubWorkerClient;
 use hub::proto::worker::{ListAgentsRequest, RenewRequest};
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::Raise;
-use runtime::activity::TraceContext;
+use runtime::spans::TraceContext;
 use tonic::body::Body;
 use tonic::codegen::{BoxFuture, Service, StdError, http};
 use tonic::service::Routes;

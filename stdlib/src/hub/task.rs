@@ -12,7 +12,7 @@ use hub::proto::agenthub::{AgentEventMetadata, Priority};
 use hub::proto::worker::{Claim, RenewRequest};
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::Raise;
-use runtime::activity::TraceContext;
+use runtime::spans::TraceContext;
 
 use super::HubConnection;
 use super::client::incomplete;

@@ -9,7 +9,8 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::fix::{Applicability, rename_key};
 use lang::diagnostic::{Diagnostic, nearest};
-use runtime::hooks::{EventKind, Verdict};
+use runtime::events::EventKind;
+use runtime::hooks::Verdict;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
 /// The producer of a reminder.

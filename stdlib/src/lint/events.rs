@@ -4,7 +4,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::vm::RunCode;
-use runtime::hooks::{EventKind, IterationStep};
+use runtime::events::{EventKind, IterationStep};
 use runtime::reminder::bridge::Seam;
 
 /// A literal name of an event that the builtin does not take.

@@ -20,7 +20,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 pub(crate) use mcp::call_tool;
-use runtime::hooks::EventKind;
+use runtime::events::EventKind;
 pub(crate) use tool::tool_define;
 
 /// `transcript.inject_reminder(t, spec)`

@@ -12,8 +12,8 @@ use base::words::nearest;
 use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
-use runtime::reminder::providers::{ProviderList, ReminderOptions, ReminderProviders};
 use runtime::reminder::{ReminderCode, ReminderError};
+use runtime::reminder_providers::{ProviderList, ReminderOptions, ReminderProviders};
 use std::path::Path;
 
 /// Checks a literal `reminders` option.

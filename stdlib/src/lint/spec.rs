@@ -10,8 +10,8 @@ use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;
 use lang::diagnostic::fix::{Applicability, added_element, braces_of};
 use lang::source::Span;
+use runtime::lifecycle::Selector;
 use runtime::reminder::bridge::{MessagePayload, RemindPayload};
-use runtime::reminder::lifecycle::Selector;
 use runtime::reminder::{Reminder, ReminderCode, ReminderError, ReminderSpec};
 
 /// Checks a literal reminder: its shape, its life, its route.

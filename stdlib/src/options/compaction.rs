@@ -7,8 +7,8 @@ use crate::bind::{ScriptCompactor, ScriptFn};
 use lang::check::CheckCode;
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::compaction::{AutoCompact, Threshold};
+use runtime::lifecycle::archive::{CompactOptions, Strategy};
 use runtime::seam::Compactor;
-use runtime::transcript::compact::{CompactOptions, Strategy};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -12,9 +12,9 @@ use lang::value::{Value, article, display};
 use lang::vm::{Cx, Raise, RunCode, TypeValue};
 use runtime::capabilities::PlacementPolicy;
 use runtime::compaction::Threshold;
+use runtime::lifecycle::archive::Strategy;
 use runtime::reminder::bridge::DeliveryMode;
 use runtime::reminder::{Priority, Propagate, Refresh, RoleHint};
-use runtime::transcript::compact::Strategy;
 use std::marker::PhantomData;
 use std::sync::Arc;
 

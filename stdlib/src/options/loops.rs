@@ -8,7 +8,7 @@ use super::{
 use crate::tool_search::Deferral;
 use lang::value::Value;
 use lang::vm::Raise;
-use runtime::transcript::compact::Strategy;
+use runtime::lifecycle::archive::Strategy;
 
 options! {
     /// Options of every loop.

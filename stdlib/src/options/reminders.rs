@@ -10,8 +10,8 @@ use crate::world::World;
 use lang::vm::Raise;
 use runtime::capabilities::PlacementPolicy;
 use runtime::reminder::bridge::DeliveryMode;
-use runtime::reminder::providers::ReminderOptions;
 use runtime::reminder::{Priority, Propagate, Refresh, ReminderError, RoleHint};
+use runtime::reminder_providers::ReminderOptions;
 
 lang::option_tables! {
     /// A reminder.

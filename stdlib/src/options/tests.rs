@@ -9,7 +9,7 @@ use lang::builtins::OptionTable;
 use providers::fact::{Draft, Options};
 use providers::model::MockReply;
 use runtime::agent_loop::LoopOptions;
-use runtime::reminder::lifecycle::Selector;
+use runtime::lifecycle::Selector;
 use runtime::reminder::{Reminder, ReminderSpec};
 use std::collections::BTreeSet;
 

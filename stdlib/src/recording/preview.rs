@@ -6,7 +6,7 @@ use lang::diagnostic::Diagnostic;
 use providers::model::{HistoryRule, Provider, Route, RouteError, Routes};
 use runtime::model::{PrefixMeter, Request, RequestSize};
 use runtime::note::Note;
-use runtime::render::Rendered;
+use runtime::reminder::slots::Rendered;
 use runtime::seam::Turn;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};

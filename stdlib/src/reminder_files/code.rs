@@ -12,7 +12,7 @@ use lang::script::{Options, load};
 use lang::source::{Source, SourceRef, Span};
 use lang::value::{Closure, Value, article};
 use lang::vm::{Called, Context, Function, Isolate, Limits, NoHost, Raise, RunCode, Suggestions};
-use runtime::hooks::EventKind;
+use runtime::events::EventKind;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::rc::Rc;

@@ -11,7 +11,7 @@ use lang::diagnostic::{Diagnostic, Severity, nearest};
 use lang::source::{SourceRef, Span};
 use lang::value::Value;
 use lang::vm::Raise;
-use runtime::hooks::EventKind;
+use runtime::events::EventKind;
 use runtime::reminder::limits::max_body;
 use runtime::reminder::{ReminderCode, ReminderError, ReminderField, ReminderSpec, Surface};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl ReminderFile {
 
     /// Returns the id of its provider.
     pub(super) fn id(&self) -> Arc<str> {
-        runtime::reminder::files::file_provider_id(&self.name)
+        runtime::reminder_providers::file_provider_id(&self.name)
     }
 
     /// Returns the reminder for an event; `None` if it does not apply, or its body is blank.

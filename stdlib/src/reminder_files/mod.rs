@@ -25,7 +25,7 @@ use lang::diagnostic::{Diagnostic, Severity};
 use lang::source::{Source, SourceRef};
 use lang::vm::Raise;
 use runtime::note::Note;
-use runtime::reminder::files::ReminderFiles;
+use runtime::reminder_providers::ReminderFiles;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,22 +1,20 @@
 //! `agent_loop`.
 
-use crate::Capability;
 use crate::answer::AnswerType;
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
-use crate::here;
-use crate::lint;
 use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::{AgentLoopOptions, OptionReader, OptionSet};
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
+use crate::{Capability, here, lint};
 use base::call::call_error;
 use base::clock::Clock;
 use base::data::Data;
 use lang::builtins::{TypedBy, args};
 use lang::value::{Str, Value, display};
 use lang::vm::{Cx, Raise, Wait};
-use runtime::seam::{Scope, Stopped};
+use runtime::scope::{Scope, Stopped};
 use runtime::session::{Session, SessionError};
 use std::rc::Rc;
 

@@ -17,7 +17,7 @@ use lang::diagnostic::nearest;
 use lang::value::{Value, brief, inspect};
 use lang::vm::{Cx, On, Raise, Wait, Why};
 use providers::model::MockCall;
-use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
+use runtime::lifecycle::rebuild::{Biography, Rebuilt};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -2,10 +2,9 @@
 
 use crate::convert::{to_data, to_value};
 use crate::fault::{AgentCode, of_reminder, to_raise};
-use crate::here;
-use crate::lint;
 use crate::options::label_of;
 use crate::values::session_arg;
+use crate::{here, lint};
 use base::data::Data;
 use eventlog::Ticket;
 use lang::builtins::args;
@@ -14,7 +13,7 @@ use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::reminder::Surface;
 use runtime::reminder::bridge::{MessagePayload, Queue, QueueError, RemindPayload, Revocation, Seam};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 

@@ -1,23 +1,24 @@
 //! Manual compaction of transcripts and sessions.
 
-use crate::Capability;
 use crate::convert::to_value;
 use crate::fault::to_raise;
-use crate::here;
 use crate::options::compaction::CompactionSettings;
 use crate::options::{CompactionOptions, OptionSet};
 use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
+use crate::{Capability, here};
 use base::data::Data;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use runtime::compaction::{ByModel, Compaction, Summarisers};
-use runtime::hooks::Listeners;
+use runtime::lifecycle::CompactionCharge;
+use runtime::lifecycle::archive::CompactOptions;
+use runtime::listeners::Listeners;
 use runtime::model::Request;
-use runtime::reminder::lifecycle::CompactionCharge;
-use runtime::seam::{Compactor, Scope, Turn};
+use runtime::reminder_providers::files_of;
+use runtime::scope::Scope;
+use runtime::seam::{Compactor, Turn};
 use runtime::session::Session;
-use runtime::transcript::compact::CompactOptions;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -102,7 +103,7 @@ async fn compact(
         listeners: Listeners {
             hooks: &world.agents.hooks,
             providers: &providers,
-            files: scope.files.as_deref(),
+            files: files_of(scope),
             config: &reminders.config,
             strict: reminders.strict,
         },

@@ -2,17 +2,18 @@
 
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
-use crate::here;
-use crate::lint;
 use crate::options::{HandoffOptions, OptionSet};
 use crate::workers::handed;
+use crate::{here, lint};
 use base::clock::Clock;
 use base::data::Data;
 use base::ids::Ids;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
-use runtime::hooks::{EventKind, HookEvent, fire};
-use runtime::reminder::lifecycle::{DiscardReason, discard};
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
+use runtime::lifecycle::{DiscardReason, discard};
+use runtime::listeners::fire;
 use runtime::seam::Turn;
 use runtime::workers::propagation;
 use std::sync::Arc;

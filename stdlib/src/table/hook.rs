@@ -4,16 +4,18 @@ use super::bridge::seam_arg;
 use crate::bind::{ScriptFn, ScriptHook};
 use crate::convert::to_data;
 use crate::fault::to_raise;
-use crate::here;
-use crate::lint;
 use crate::options::{OptionSet, ToolHookOptions};
+use crate::{here, lint};
 use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
-use runtime::hooks::{EventKind, Hook, HookEvent, Hooks, Listeners, Pattern, SessionHook, ToolHook};
+use runtime::events::EventKind;
+use runtime::hooks::{Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook};
+use runtime::listeners::Listeners;
 use runtime::reminder::bridge::Seam;
+use runtime::reminder_providers::files_of;
 use runtime::seam::Turn;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -204,7 +206,7 @@ fn notify_file_edited(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
         let listeners = Listeners {
             hooks: &world.agents.hooks,
             providers: &providers,
-            files: scope.files.as_deref(),
+            files: files_of(&scope),
             config: &reminders.config,
             strict: reminders.strict,
         };

@@ -1,15 +1,13 @@
 //! Asking a model once.
 
-use crate::Capability;
 use crate::answer::AnswerType;
 use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
-use crate::here;
-use crate::lint;
 use crate::options::{BudgetOptions, LlmOptions, OptionReader, OptionSet, reminder_options};
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
 use crate::world::World;
+use crate::{Capability, here, lint};
 use base::call::call_error;
 use base::data::Data;
 use lang::builtins::{TypedBy, args};
@@ -17,18 +15,20 @@ use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode, Wait};
 use runtime::agent_loop::close_open_calls;
 use runtime::budget::{Budget, BudgetOwner, Ledger, Purpose};
+use runtime::lifecycle::check_slots;
+use runtime::lifecycle::{SelectInput, drop_unrenderable};
 use runtime::message::{Message, Messages, ToolCall};
-use runtime::model::text_tools::TextTools;
-use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT, Usage};
+use runtime::model::{Delta, ModelReply, Request, THOUGHTS_LEFT_OUT};
 use runtime::model_step::ModelStep;
-use runtime::reminder::lifecycle::{SelectInput, drop_unrenderable};
-use runtime::reminder::policy;
-use runtime::reminder::providers::ReminderOptions;
+use runtime::reminder_providers::ReminderOptions;
 use runtime::render::{RenderOptions, bars_native, demotion, render_pending};
 use runtime::schema::correction;
-use runtime::seam::{Model, Scope, Turn};
+use runtime::scope::Scope;
+use runtime::seam::{Model, Turn};
 use runtime::session::Session;
+use runtime::text_tools::TextTools;
 use runtime::transcript::Transcript;
+use runtime::usage::Usage;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -229,7 +229,7 @@ impl Asking {
         let slots = &world.agents.slots;
         let rendered = render_pending(&transcript, selected.as_deref(), is_whole, &capabilities, options);
         let rendered = slots.limited(rendered, || routes.destination(&request));
-        policy::check_slots(&transcript, &rendered, &routes.destination(&request))
+        check_slots(&transcript, &rendered, &routes.destination(&request))
             .map_err(|unshown| to_raise(&call_error(unshown)))?;
         if let Some((id, is_dropped)) = rendered.first_demoted()
             && let Some(demoted) = transcript.find(id)
@@ -244,7 +244,7 @@ impl Asking {
         let model = if text_tools { Rc::new(TextTools::new(routes)) } else { routes };
         let answered = loop {
             let step = ModelStep::begin(&scope, model.as_ref(), &request, Purpose::Answer).map_err(|e| to_raise(&e))?;
-            session.sent(&scope, &request, false, model.as_ref());
+            session.sent(&scope, &request, false, model.destination(&request));
             let around = Turn { session: &session, number: session.with(|s| s.turns), scope: &scope };
             let turn = step.send(around, &request);
             let answered = model.call(turn, &request, live).get().await;

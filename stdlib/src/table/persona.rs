@@ -2,13 +2,13 @@
 
 use super::hook::{event_arg, pattern_of, room};
 use crate::bind::{ScriptFn, ScriptHook};
-use crate::here;
-use crate::lint;
+use crate::{here, lint};
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
-use runtime::hooks::{EventKind, IterationStep, Pattern, PersonaHook};
+use runtime::events::{EventKind, IterationStep};
+use runtime::hooks::{Pattern, PersonaHook};
 use std::rc::Rc;
 
 lang::builtins! { "" =>

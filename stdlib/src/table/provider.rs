@@ -3,18 +3,18 @@
 use crate::bind::{ScriptFn, ScriptProvider};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
-use crate::here;
-use crate::lint;
 use crate::options::{REMINDER_PROVIDER, bring_packs, label_of, read_reminders};
 use crate::values::session_arg;
+use crate::{here, lint};
 use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode, Wait};
-use runtime::hooks::{EventKind, EventSet, HookEvent};
+use runtime::events::{EventKind, EventSet};
+use runtime::hooks::HookEvent;
 use runtime::reminder::ReminderError;
-use runtime::reminder::providers::{ReminderProviders, fire};
+use runtime::reminder_providers::{ReminderProviders, fire};
 use runtime::seam::Turn;
 use std::rc::Rc;
 

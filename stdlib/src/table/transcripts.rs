@@ -9,8 +9,9 @@ use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
-use runtime::reminder::lifecycle;
-use runtime::transcript::{Imported, Transcript, TranscriptError, TranscriptEvent};
+use runtime::lifecycle;
+use runtime::lifecycle::import::{Imported, TranscriptError};
+use runtime::transcript::{Transcript, TranscriptEvent};
 
 lang::builtins! { "" =>
     /// A transcript; `init` may hold `messages`, `metadata`, `summary`, `assets`; any other key is metadata.

@@ -1,10 +1,7 @@
 //! Sub-agents and workers.
 
-use crate::Capability;
 use crate::convert::to_data;
 use crate::fault::{AgentCode, of_snapshot, of_worker, to_raise};
-use crate::here;
-use crate::lint;
 use crate::options::{LifecycleToolOptions, OptionReader, OptionSet, SubAgentOptions, SuspendOptions, WorkerSpec};
 use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
@@ -16,15 +13,16 @@ use crate::workers::{
     make, not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
+use crate::{Capability, here, lint};
 use lang::builtins::args;
 use lang::diagnostic::code::CodeRef;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, On, Raise, RunCode, Wait};
+use runtime::agent_loop::snapshot::WorkerMode;
 use runtime::cancel::Cancel;
-use runtime::seam::{Scope, Tool};
-use runtime::workers::{
-    self, GiveError, InputOutcome, Resumption, Worker, WorkerError, WorkerMode, WorkerStatus, begin,
-};
+use runtime::scope::Scope;
+use runtime::seam::Tool;
+use runtime::workers::{self, GiveError, InputOutcome, Resumption, Worker, WorkerError, WorkerStatus, begin};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;

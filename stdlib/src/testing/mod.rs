@@ -12,7 +12,7 @@ pub use pretty::pretty;
 
 use eventlog::{LogError, LogReader, RecordFilter};
 use lang::value::Value;
-use runtime::reminder::lifecycle::rebuild::{Biography, Rebuilt};
+use runtime::lifecycle::rebuild::{Biography, Rebuilt};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -7,9 +7,10 @@ use base::clock::Clock;
 use lang::builtins::args;
 use lang::value::{HostBox, HostObject, Str, Value};
 use lang::vm::{Raise, RunCode};
-use runtime::seam::Scope;
+use runtime::lifecycle::import::{Imported, TranscriptError};
+use runtime::scope::Scope;
 use runtime::session::Session;
-use runtime::transcript::{Imported, Transcript, TranscriptError};
+use runtime::transcript::Transcript;
 use std::any::Any;
 use std::rc::Rc;
 

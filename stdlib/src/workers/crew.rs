@@ -6,7 +6,7 @@ use base::call::Outcome;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::value::Value;
 use lang::vm::{Context, Cx, Isolate, Raise, RunCode, Wait, spawn_work};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use runtime::workers::{Worker, work};
 use std::rc::Rc;
 

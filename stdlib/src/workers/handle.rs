@@ -7,7 +7,8 @@ use crate::world::World;
 use base::data::Data;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
-use runtime::agent_loop::{LoopResult, LoopStatus};
+use runtime::agent_loop::LoopResult;
+use runtime::loop_status::LoopStatus;
 use runtime::workers::{Worker, WorkerStatus};
 use std::rc::Rc;
 

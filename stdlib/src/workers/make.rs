@@ -1,24 +1,23 @@
 //! Making a worker of what a script describes.
 
-use crate::Capability;
 use crate::convert::to_data;
 use crate::fault::{of_policy, of_reminder, of_session, of_worker};
-use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{DelegationOptions, OptionReader, label_of};
 use crate::world::World;
+use crate::{Capability, here};
 use base::clock::Clock;
 use base::data::Data;
 use base::ids::Ids;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
+use runtime::agent_loop::snapshot::{Recipe, SnapshotStorage, WorkerMode};
 use runtime::reminder::Reminder;
 use runtime::reminder::policy::{self, PolicySource};
-use runtime::seam::{Caller, Scope};
+use runtime::scope::{Caller, Scope};
 use runtime::session::Session;
-use runtime::workers::snapshot::SnapshotStorage;
-use runtime::workers::worker::{Recipe, WorkerIdentity};
-use runtime::workers::{Worker, WorkerError, WorkerMode, propagation};
+use runtime::workers::worker::WorkerIdentity;
+use runtime::workers::{Worker, WorkerError, propagation};
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -3,9 +3,10 @@
 use crate::output::TestOutput;
 use base::data::Data;
 use eventlog::{MemoryLog, Record};
-use runtime::activity::{ActivityKind, ActivityOptions};
+use runtime::activity::ActivityKind;
 use runtime::event_log::Topic;
-use runtime::reminder::lifecycle::rebuild::rebuild;
+use runtime::lifecycle::rebuild::rebuild;
+use runtime::spans::ActivityOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

@@ -2,7 +2,8 @@
 
 use base::data::Data;
 use runtime::message::{Block, ToolCall};
-use runtime::model::{ModelReply, THOUGHTS_LEFT_OUT, Usage};
+use runtime::model::{ModelReply, THOUGHTS_LEFT_OUT};
+use runtime::usage::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 

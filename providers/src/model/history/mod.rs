@@ -11,7 +11,7 @@ use base::data::Data;
 use runtime::capabilities::WireFormat;
 use runtime::message::{Block, Content, Message, Role, ToolCall};
 use runtime::model::Request;
-use runtime::model::text_tools::without_calls;
+use runtime::text_tools::without_calls;
 
 use super::Provider;
 use super::anthropic;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use base::call::{CallError as _, Outcome, call_error};
 use runtime::model::{Delta, ModelError};
-use runtime::seam::{Scope, Stopped, Turn};
+use runtime::scope::{Scope, Stopped};
+use runtime::seam::Turn;
 use tracing::Instrument as _;
 
 /// The least wait before the first retry. With the jitter, a wait is less than twice as long.

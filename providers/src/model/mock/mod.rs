@@ -25,8 +25,9 @@ use std::sync::{Arc, LazyLock};
 
 use base::call::{Answer, Outcome, call_error};
 use runtime::message::{Role, ToolCall};
-use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request, Usage};
+use runtime::model::{Delta, ModelError, ModelErrorKind, ModelReply, Request};
 use runtime::seam::Turn;
+use runtime::usage::Usage;
 
 mod call;
 mod pieces;

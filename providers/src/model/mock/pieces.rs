@@ -1,7 +1,7 @@
 //! A streamed answer of the mock, so that readers of streams can be tested without a server.
 
 use runtime::model::{Delta, ModelReply};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 
 use crate::yielding::yield_once;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use base::data::Data;
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
 use runtime::hooks::event::ToolResult;
-use runtime::hooks::{EventKind, HookEvent};
 use runtime::message::ToolCall;
 
 use super::command::{self, Command};

@@ -6,8 +6,9 @@ use runtime::message::ToolCall;
 
 use super::*;
 use crate::testing::{TestSession, block_on, fire, fire_raw};
-use runtime::hooks::{EventKind, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
+use runtime::reminder_providers::ReminderProvider;
 
 macro_rules! output {
     ($name:literal) => {

@@ -1,8 +1,9 @@
 use super::*;
 use crate::fact::Draft;
 use crate::testing::{TestSession, block_on, fire_raw, scratch};
-use runtime::hooks::{EventKind, HookEvent};
-use runtime::reminder::providers::ReminderProvider;
+use runtime::events::EventKind;
+use runtime::hooks::HookEvent;
+use runtime::reminder_providers::ReminderProvider;
 
 /// A provider over some facts, stored a second apart: `(kind, claim, confidence)`.
 fn over(name: &str, namespace: &str, facts: &[(&str, &str, f64)]) -> ProjectFacts {

@@ -141,7 +141,7 @@ fn a_failed_model_call_is_recorded_with_its_own_kind() {
     let mut bench = LoopBench::new([]);
     let error = ModelError::new(ModelErrorKind::RateLimit, "slow down");
     bench.model.replies.borrow_mut().push_back(Err(error));
-    bench.scope.activity = Some(crate::activity::Activity::new(crate::activity::ActivityOptions::default()));
+    bench.scope.activity = Some(crate::spans::Activity::new(crate::spans::ActivityOptions::default()));
     bench.run();
     let records = bench.log.read(&RecordFilter::topic(crate::event_log::Topic::Activity), usize::MAX).unwrap();
     let ended = records.iter().find(|record| record.kind.as_ref() == "session.activity.model_ended").unwrap();

@@ -1,7 +1,7 @@
 //! Reminder providers in the loop and their list.
 
 use super::*;
-use crate::reminder::providers::Malformed;
+use crate::reminder_providers::Malformed;
 
 struct FakeProvider<F> {
     id: &'static str,

@@ -1,7 +1,7 @@
 //! The table of events: when each is emitted, its payload besides `event` and `session`, and the effect of an answer.
 //! The reference is generated from it, and a test checks the typed payloads against it.
 
-use super::EventKind;
+use crate::events::EventKind;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,8 +229,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::agent_loop::{LoopStatus, StopReason};
     use crate::hooks::event::{HookEvent, IterationStep, PermissionAnswer, ToolResult, ToolResults};
+    use crate::loop_status::{LoopStatus, StopReason};
     use crate::message::ToolCall;
     use crate::model::Delta;
     use crate::reminder::bridge::Seam;
@@ -296,9 +296,9 @@ mod tests {
     #[test]
     fn compaction_tells_what_its_rows_say() {
         let told: Vec<&str> = row(EventKind::PreCompact).certain_fields().collect();
-        for field in crate::transcript::compact::OUTLOOK {
+        for field in crate::lifecycle::archive::OUTLOOK {
             assert!(told.contains(&field), "{field}");
         }
-        assert_eq!(told.len(), crate::transcript::compact::OUTLOOK.len());
+        assert_eq!(told.len(), crate::lifecycle::archive::OUTLOOK.len());
     }
 }

@@ -122,7 +122,7 @@ fn unquote(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::EventKind;
+    use crate::events::EventKind;
     use crate::message::ToolCall;
     use base::data::Data;
 

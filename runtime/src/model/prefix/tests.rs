@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::message::{Messages, ToolCall};
-use crate::render::{AnchoredReminder, Rendered, RenderedRole, UserBlock};
+use crate::reminder::slots::{AnchoredReminder, Rendered, RenderedRole, UserBlock};
 
 /// Returns the document as described above.
 fn document(request: &Request) -> String {

@@ -6,11 +6,11 @@ use eventlog::{MemoryLog, Record, SharedLog};
 use proptest::prelude::*;
 
 use super::*;
+use crate::lifecycle::Selector;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, Seam};
-use crate::reminder::lifecycle::Selector;
 use crate::reminder::{ReminderCode, ReminderSpec};
-use crate::seam::Scope;
+use crate::scope::Scope;
 use crate::session::{Session, Sessions};
 use crate::testing::block_on;
 

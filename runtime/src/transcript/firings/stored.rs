@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use crate::reminder::lifecycle::DeferReason;
+use crate::reminder::DeferReason;
 
 use super::super::Transcript;
 use super::{Firings, KeyFirings, MAX_KEYS, WaitMark, key, key_of_run, undo};

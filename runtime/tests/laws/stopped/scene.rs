@@ -11,22 +11,25 @@ use base::call::{Answer, Outcome};
 use base::clock::ManualClock;
 use base::data::Data;
 use eventlog::MemoryLog;
+use runtime::agent_loop::snapshot::{Recipe, SnapshotStorage, WorkerMode};
 use runtime::agent_loop::{DaemonOptions, LoopOptions, LoopParts};
 use runtime::compaction::{AutoCompact, Threshold};
-use runtime::hooks::{EventKind, EventSet, Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
+use runtime::conditions::NoConditions;
+use runtime::events::{EventKind, EventSet};
+use runtime::hooks::{Hook, HookEvent, Hooks, Pattern, SessionHook, ToolHook, Verdict};
+use runtime::lifecycle::archive::{CompactOptions, Strategy, Summary};
 use runtime::message::{Message, ToolCall, ToolSpec};
-use runtime::model::{Delta, ModelReply, Request, Usage};
+use runtime::model::{Delta, ModelReply, Request};
 use runtime::reminder::bridge::{DeliveryMode, MessagePayload, RemindPayload, Seam};
-use runtime::reminder::condition::NoConditions;
-use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
 use runtime::reminder::{Propagate, ReminderSource, ReminderSpec};
-use runtime::seam::{Compactor, Model, Output, Scope, Summary, Tool, Turn};
+use runtime::reminder_providers::{ReminderProvider, ReminderProviders};
+use runtime::scope::Scope;
+use runtime::seam::{Compactor, Model, Output, Tool, Turn};
 use runtime::session::{Session, Sessions};
-use runtime::transcript::compact::{CompactOptions, Strategy};
+use runtime::usage::Usage;
 use runtime::workers::propagation::hand_over;
-use runtime::workers::snapshot::SnapshotStorage;
-use runtime::workers::worker::{Recipe, WorkerIdentity};
-use runtime::workers::{Worker, WorkerMode, begin, work};
+use runtime::workers::worker::WorkerIdentity;
+use runtime::workers::{Worker, begin, work};
 
 /// A session with its environment, ready for the loop.
 pub(crate) struct Scene {

@@ -3,8 +3,7 @@ use std::sync::Arc;
 use a2a::{Frame, Message, Part, Role, Status, StatusUpdate, TaskState};
 use base::data::Data;
 use runtime::reminder::expectation::JudgedBy;
-use runtime::reminder::lifecycle::ExpireReason;
-use runtime::reminder::{ReminderSource, ReminderSpec};
+use runtime::reminder::{ExpireReason, ReminderSource, ReminderSpec};
 
 use super::*;
 

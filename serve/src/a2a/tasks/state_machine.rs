@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use a2a::{Message, Status, StatusUpdate, Task, TaskState};
 use base::data::Data;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 
 use super::TaskChange;
 use super::history::{push_bounded, weight_of, weight_of_parts};

@@ -2,8 +2,7 @@ use std::sync::LazyLock;
 
 use boon::{Compiler, Schemas};
 use runtime::reminder::expectation::JudgedBy;
-use runtime::reminder::lifecycle::ExpireReason;
-use runtime::reminder::{Reminder, ReminderSource, ReminderSpec};
+use runtime::reminder::{ExpireReason, Reminder, ReminderSource, ReminderSpec};
 
 use super::reminder::NO_CHANGE;
 use super::*;

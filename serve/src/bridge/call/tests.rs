@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use eventlog::{MemoryLog, SharedLog};
 use runtime::reminder::bridge::{Queue, Seam};
-use runtime::seam::Scope;
+use runtime::scope::Scope;
 use runtime::session::{Session, Sessions};
 
 use super::*;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use runtime::lifecycle::{Judgement, LifecycleRecord, Replacement};
 use runtime::reminder::Reminder;
-use runtime::reminder::lifecycle::{BodyChoice, Judgement, LifecycleRecord, Replacement};
+use runtime::reminder::slots::BodyChoice;
 use runtime::session::{ReminderObserver, ReminderSeen, Session};
 
 use super::SessionReporter;

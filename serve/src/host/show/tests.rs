@@ -1,8 +1,7 @@
 //! Scripts, and the events of their sessions.
 
 use runtime::message::ToolCall;
-use runtime::reminder::ReminderSource;
-use runtime::reminder::lifecycle::ExpireReason;
+use runtime::reminder::{ExpireReason, ReminderSource};
 
 use crate::host::testing::{block_on_runtime, host, named, once, says};
 use crate::host::{PromptOutcome, ReminderEvent, SessionEvent};

@@ -5,9 +5,9 @@ use base::data::Data;
 use crate::host::testing::{block_on_runtime, host, named, says};
 use crate::host::{HostError, NewSession, PromptOutcome, ReminderEvent, SessionEvent};
 use crate::tokio_wait::until;
-use runtime::reminder::ReminderSpec;
+use runtime::lifecycle::Selector;
 use runtime::reminder::bridge::{DeliveryMode, RemindPayload};
-use runtime::reminder::lifecycle::{ExpireReason, Selector};
+use runtime::reminder::{ExpireReason, ReminderSpec};
 
 fn reminder(body: &str, mode: DeliveryMode) -> RemindPayload {
     RemindPayload { spec: ReminderSpec::new(body), mode, meta: Data::Nil }

@@ -166,7 +166,7 @@ fn a_session_that_has_work_is_not_closed() {
         let reminder = RemindPayload { spec: ReminderSpec::new("x"), mode: DeliveryMode::FinishStep, meta: Data::Nil };
         session.inbox().unwrap().accept_reminder(reminder).unwrap();
         assert_eq!((looks.at(201).await.len(), looks.at(300).await.len()), (0, 0), "no log keeps the reminder");
-        session.inbox().unwrap().clear(&runtime::reminder::lifecycle::Selector::default());
+        session.inbox().unwrap().clear(&runtime::lifecycle::Selector::default());
         // The worker notices soon that the task has ended.
         let mut minute = 301;
         find("a session that is closed", async || {

@@ -194,8 +194,7 @@ mod tests {
 
     #[test]
     fn each_field_goes_there_and_back() {
-        use runtime::reminder::{ModelBodies, Priority, Refresh, ReminderRules, ReminderSource, RoleHint};
-        use runtime::render::FramedBody;
+        use runtime::reminder::{FramedBody, ModelBodies, Priority, Refresh, ReminderRules, ReminderSource, RoleHint};
 
         let full = Reminder {
             id: "r1".into(),

@@ -7,7 +7,7 @@ use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
 use lang::vm::{Outcome, RunCode, Why};
-use runtime::agent_loop::{LoopStatus, StopReason};
+use runtime::loop_status::{LoopStatus, StopReason};
 use std::sync::Arc;
 
 /// The result of a prompt.

@@ -13,8 +13,8 @@ use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{SourceRef, Span};
 use lang::vm::Raise;
 use rhai::{AST, Dynamic, Engine, EvalAltResult, FnPtr, Map, NativeCallContext, Position, Scope};
-use runtime::hooks::EventSet;
-use runtime::reminder::providers::ReminderProviders;
+use runtime::events::EventSet;
+use runtime::reminder_providers::ReminderProviders;
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -10,7 +10,7 @@ use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};
 use lang::source::Source;
 use lang::vm::Raise;
-use runtime::reminder::providers::{ReminderProvider, ReminderProviders};
+use runtime::reminder_providers::{ReminderProvider, ReminderProviders};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -9,12 +9,11 @@ mod specs;
 mod write;
 
 use super::tool::registry_of;
-use crate::Capability;
 use crate::convert::to_value;
 use crate::disk::Disk;
 use crate::fault::{Thrown, to_raise};
-use crate::here;
 use crate::world::World;
+use crate::{Capability, here};
 use base::call::{Answer, Outcome};
 use base::data::Data;
 use lang::builtins::args;
@@ -23,8 +22,10 @@ use lang::value::{Dict, HostBox, HostObject, Str, Value};
 use lang::vm::{Cx, Raise, RunCode, take_over};
 pub(crate) use read::small_bytes;
 pub(crate) use root::Root;
-use runtime::hooks::{HookEvent, Listeners};
+use runtime::hooks::HookEvent;
+use runtime::listeners::Listeners;
 use runtime::message::{ToolCall, ToolSpec};
+use runtime::reminder_providers::files_of;
 use runtime::seam::{Output, Preview, Tool, Turn};
 use specs::FileToolKind;
 use std::any::Any;
@@ -214,7 +215,7 @@ impl FileTool {
         let Some(world) = self.world.upgrade() else { return Ok(()) };
         let (reminders, providers) = here::reminders_of_loop(turn.scope, &world).map_err(Thrown::fault)?;
         let (hooks, config, strict) = (&world.agents.hooks, &reminders.config, reminders.strict);
-        let listeners = Listeners { hooks, providers: &providers, files: turn.scope.files.as_deref(), config, strict };
+        let listeners = Listeners { hooks, providers: &providers, files: files_of(turn.scope), config, strict };
         let metadata = Data::dict([("tool", Data::from(self.kind.name()))]);
         let event = HookEvent::FileEdited { path: &path, metadata: &metadata };
         listeners.emit(turn, &event).get().await.map(drop).map_err(|e| Thrown::fault(to_raise(&e)))

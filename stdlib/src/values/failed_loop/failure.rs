@@ -8,7 +8,7 @@ use lang::diagnostic::code::CodeRef;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::source::{SourceRef, Span};
 use lang::vm::{Raise, RaisePayload, RunCode};
-use runtime::agent_loop::{LoopStatus, StopReason};
+use runtime::loop_status::{LoopStatus, StopReason};
 use runtime::model::ModelErrorKind;
 use std::any::Any;
 use std::cell::{Cell, RefCell};

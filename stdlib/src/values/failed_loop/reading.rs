@@ -8,7 +8,7 @@ use crate::values::TranscriptValue;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Dict, Value};
 use lang::vm::Raise;
-use runtime::agent_loop::{LoopStatus, StopReason};
+use runtime::loop_status::{LoopStatus, StopReason};
 use runtime::workers::WorkerStatus;
 
 /// The failure of a loop whose result a pipeline returns.

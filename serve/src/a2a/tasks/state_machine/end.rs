@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use a2a::{Message, TaskState};
 use base::data::Data;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 use stdlib::Diagnostic;
 
 use super::super::agent_message::{self, ReportedError};
