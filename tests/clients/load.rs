@@ -3,12 +3,11 @@
 //! It takes ten minutes, so it is a command of its own:
 //! `cargo test --workspace --locked --test clients -- --ignored load`. `HARN_LOAD_MINUTES` sets another time.
 
-use crate::harn::{environment, root, scratch};
+use crate::harn::{root, scratch};
+use crate::servers::{Piped, Running, command, http, serve};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -36,112 +35,6 @@ while true {
   println(task.state)
 }
 "#;
-
-/// A process that ends with the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_harn"));
-    command.env_clear().envs(environment()).current_dir(folder).args(args);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command
-}
-
-/// Starts a server, and returns it with the addresses that it tells on standard error.
-fn serve(folder: &Path, args: &[&str], addresses: usize) -> (Running, Vec<String>) {
-    let mut server = Running(command(folder, args).stderr(Stdio::piped()).spawn().unwrap());
-    let mut lines = BufReader::new(server.0.stderr.take().unwrap()).lines();
-    let mut found = Vec::new();
-    while found.len() < addresses {
-        let line = lines.next().unwrap_or_else(|| panic!("{args:?} does not listen")).unwrap();
-        let ports = line.split("127.0.0.1:").skip(1).map(|rest| rest.chars().take_while(char::is_ascii_digit));
-        found.extend(ports.map(|port| format!("127.0.0.1:{}", port.collect::<String>())));
-    }
-    thread::spawn(move || lines.for_each(drop));
-    (server, found)
-}
-
-/// Sends a request over HTTP, and returns its head and its body.
-fn http(address: &str, method: &str, path: &str, headers: &str, body: &str) -> (String, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let length = body.len();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\n{headers}\r\n{body}"
-    )
-    .unwrap();
-    let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
-    (head.to_owned(), body.to_owned())
-}
-
-/// A server with JSON-RPC on standard input and output, a message in a line or behind its length.
-struct Piped {
-    _server: Running,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    has_length: bool,
-    last: u64,
-}
-
-impl Piped {
-    fn start(folder: &Path, args: &[&str], has_length: bool) -> (Piped, u32) {
-        let mut server = Running(command(folder, args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
-        let (input, output) = (server.0.stdin.take().unwrap(), BufReader::new(server.0.stdout.take().unwrap()));
-        let id = server.0.id();
-        (Piped { _server: server, input, output, has_length, last: 0 }, id)
-    }
-
-    fn tell(&mut self, message: &Value) {
-        let text = message.to_string();
-        match self.has_length {
-            true => write!(self.input, "Content-Length: {}\r\n\r\n{text}", text.len()).unwrap(),
-            false => writeln!(self.input, "{text}").unwrap(),
-        }
-        self.input.flush().unwrap();
-    }
-
-    fn notify(&mut self, method: &str, params: &Value) {
-        self.tell(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
-    }
-
-    fn read(&mut self) -> Value {
-        let mut line = String::new();
-        assert!(self.output.read_line(&mut line).unwrap() > 0, "the server has ended");
-        let Some(length) = line.strip_prefix("Content-Length: ") else { return serde_json::from_str(&line).unwrap() };
-        let mut body = vec![0; length.trim().parse::<usize>().unwrap()];
-        self.output.read_line(&mut String::new()).unwrap();
-        self.output.read_exact(&mut body).unwrap();
-        serde_json::from_slice(&body).unwrap()
-    }
-
-    /// Sends a request, and returns its result.
-    fn call(&mut self, method: &str, params: &Value) -> Value {
-        self.last += 1;
-        self.tell(&json!({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}));
-        loop {
-            let mut message = self.read();
-            if message["id"] == self.last && message["method"].is_null() {
-                assert!(message["error"].is_null(), "{method}: {message}");
-                return message["result"].take();
-            }
-            // What the server asks for itself.
-            if let (Some(id), true) = (message.get("id").cloned(), message["method"].is_string()) {
-                self.tell(&json!({"jsonrpc": "2.0", "id": id, "result": null}));
-            }
-        }
-    }
-}
 
 /// A server under load: its process, and a round of requests after the other.
 struct Loaded {

@@ -7,6 +7,7 @@
 //! - [`editors`]: the tree-sitter grammar beside the parser, and the extension for Visual Studio Code.
 //! - [`hub`]: agents in Python at a hub.
 //! - [`junit`]: results of tests as a reader of JUnit documents finds them.
+//! - [`kills`]: servers that are killed at any moment.
 //! - [`load`]: six servers under load.
 //! - [`lsp`]: the language server as a client library sees it.
 //! - [`mcp`]: MCP servers, official and hostile, as scripts use them.
@@ -18,7 +19,7 @@
 //! - [`tls`]: every server with a certificate.
 //! - [`acp`]: editors that serve themselves of the built command over the client protocol.
 //!
-//! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command,
+//! [`packages`] installs what comes from PyPI and npm, [`sdk_cases`] runs what is written for it, [`harn`] starts the command, [`servers`] servers,
 //! [`markdown`] takes pages apart, [`diff`] shows how two texts differ.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -35,6 +36,7 @@ mod editors;
 mod harn;
 mod hub;
 mod junit;
+mod kills;
 mod load;
 mod lsp;
 #[path = "../support/markdown.rs"]
@@ -47,6 +49,7 @@ mod progress;
 mod repl;
 mod sarif;
 mod sdk_cases;
+mod servers;
 mod tls;
 #[allow(dead_code, reason = "the other test targets use more of it")]
 #[path = "../support/tokio_wait.rs"]
