@@ -26,6 +26,13 @@ client.fallbackNotificationHandler = async ({ method, params }) => {
   if (method === "notifications/reminder") reminders.push(params);
 };
 await client.connect(transport);
+// The clients drop a report that arrives together with the result, so reports are taken from the transport too.
+const arrived = [];
+const receive = transport.onmessage;
+transport.onmessage = (message, extra) => {
+  if (message.method === "notifications/progress") arrived.push(message.params.message);
+  receive(message, extra);
+};
 
 console.log(client.getServerVersion().name, client.getInstructions());
 console.log((await client.listTools()).tools.map((tool) => tool.name).sort().join(" "));
@@ -34,8 +41,8 @@ const call = (name, parameters, rest = {}) =>
 console.log(JSON.stringify((await call("find_orders", { item: "lamp", limit: 1 })).structuredContent));
 const steps = [];
 const shipped = await call("ship_order", { id: 2, step_ms: 20 }, { onprogress: (step) => steps.push(step.message) });
-// The clients may drop a report that arrives together with the result.
-console.log(shipped.content[0].text, steps.slice(0, 3).join(", "));
+console.log(shipped.content[0].text, arrived.slice(0, 3).join(", "));
+if (steps.some((step, place) => step !== arrived[place])) console.log("the client reports", steps);
 console.log((await call("ship_order", { id: 9 })).isError);
 console.log((await client.listResources()).resources[0].uri);
 console.log((await client.readResource({ uri: "orders://3" })).contents[0].text);
