@@ -9,6 +9,7 @@
 //! - `subscription`: reading it.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -63,6 +64,8 @@ struct HubInner {
     time: HubTime,
     /// Signals that a timer became due earlier than the others.
     timers: Notify,
+    /// Signals that no task is leased any more, while the hub shuts down.
+    unleased: Notify,
     /// Held by the caller that waits for the store on behalf of all.
     settling: tokio::sync::Mutex<()>,
     /// Gets every batch of changes, before it is stored.
@@ -167,6 +170,7 @@ impl Hub {
             store,
             time,
             timers: Notify::new(),
+            unleased: Notify::new(),
             settling: tokio::sync::Mutex::default(),
             observer: OnceLock::new(),
         }))
@@ -308,6 +312,19 @@ impl Hub {
         state.work.values().for_each(|notify| notify.notify_waiters());
     }
 
+    /// Waits after [`Hub::drain`] until no task is leased.
+    pub async fn drained(&self) {
+        loop {
+            let mut unleased = pin!(self.0.unleased.notified());
+            // From here on no signal is missed.
+            unleased.as_mut().enable();
+            if self.stats().leases == 0 {
+                return;
+            }
+            unleased.await;
+        }
+    }
+
     /// Returns a future that handles leases, deadlines and redelivery, and compacts the store. It ends with the last
     /// clone of the hub.
     pub fn drive(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
@@ -354,6 +371,9 @@ impl Hub {
         }
         for change in &batch.changes {
             state.signal_work(change.kind.as_ref());
+        }
+        if state.is_draining && state.broker.stats().leases == 0 {
+            self.0.unleased.notify_waiters();
         }
         // Inside the lock: the order in the store is that of the commands.
         let batch = match self.0.store.append(batch) {

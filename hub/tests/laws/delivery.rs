@@ -1,5 +1,6 @@
 //! Delivery: acknowledgement, order, buffers and cursors.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -137,6 +138,26 @@ async fn a_task_is_delivered_until_it_is_acknowledged() {
     // Work acknowledges it for subscriptions too.
     served.status("w", "t", TaskState::Working).await;
     assert_eq!(drain(&mut served.subscribe("w", tasks())), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_hub_is_drained_once_the_last_lease_has_ended() {
+    let served = Served::new(BrokerOptions::default());
+    served.register("w", &[]).await;
+    for id in ["done", "lost"] {
+        served.publish(message(id, "boss", "w")).await;
+        let claimed = served.run(Command::Claim(Claim { agent_id: "w".to_owned(), ..Claim::default() })).await;
+        assert!(matches!(claimed, Ok(Reply::Claimed(Some(_)))));
+    }
+    served.hub.drain();
+    let mut drained = pin!(served.hub.drained());
+    assert!(drained.as_mut().now_or_never().is_none());
+    served.status("w", "done", TaskState::Working).await;
+    served.status("w", "done", TaskState::Completed).await;
+    assert!(drained.as_mut().now_or_never().is_none());
+    // The worker of the other one is gone.
+    served.advance(30_000).await;
+    assert!(drained.as_mut().now_or_never().is_some());
 }
 
 #[tokio::test]

@@ -194,7 +194,7 @@ async fn talk<'a>(
         let code = stop().await;
         is_draining.store(true, Ordering::Relaxed);
         hub.drain();
-        let _ = tokio::time::timeout(drain, no_leases(&hub)).await;
+        let _ = tokio::time::timeout(drain, hub.drained()).await;
         code
     };
     let code = tokio::select! {
@@ -214,13 +214,6 @@ async fn talk<'a>(
     timers.abort();
     checks.abort();
     Ok(code)
-}
-
-/// Waits until no task is leased.
-async fn no_leases(hub: &Hub) {
-    while hub.stats().leases > 0 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
 }
 
 /// Returns the diagnostic of a gRPC server that ended by itself.
