@@ -13,11 +13,10 @@ use std::sync::Arc;
 
 use base::ids::Ids;
 
-use crate::reminder::slots::Rendered;
-use crate::transcript::{PendingReminder, Transcript};
-
 use crate::reminder::policy::{self, PolicyRefusal};
+use crate::reminder::slots::Rendered;
 use crate::reminder::{Reminder, ReminderSource, ReminderSpec};
+use crate::transcript::{PendingReminder, Transcript};
 
 pub mod archive;
 mod command;

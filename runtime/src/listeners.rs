@@ -5,11 +5,10 @@ use std::rc::Rc;
 use base::call::{Answer, Outcome};
 use base::data::Data;
 
-use crate::reminder_providers::{self, ReminderFiles, ReminderProvider};
-use crate::seam::Turn;
-
 use crate::hooks::verdict::Decision;
 use crate::hooks::{ActionableEvent, HookAction, HookEvent, Hooks};
+use crate::reminder_providers::{self, ReminderFiles, ReminderProvider};
+use crate::seam::Turn;
 
 pub mod fire;
 

@@ -8,10 +8,9 @@ use base::data::Data;
 
 use crate::events::EventSet;
 use crate::hooks::HookEvent;
+use crate::reminder::{ReminderError, ReminderSpec};
 use crate::seam::Turn;
 use crate::timeout::TimedOut;
-
-use crate::reminder::{ReminderError, ReminderSpec};
 
 mod budget;
 mod files;

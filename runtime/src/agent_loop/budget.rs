@@ -5,9 +5,9 @@ use std::rc::Rc;
 use base::data::Data;
 
 use crate::budget::{Budget, BudgetError, BudgetLimits, BudgetOwner};
+use crate::loop_status::{LoopStatus, StopReason};
 
 use super::{LoopEnd, LoopState, RunningLoop};
-use crate::loop_status::{LoopStatus, StopReason};
 
 /// Returns the budget that the requests of a loop count in: one of its own within that around it, or that around it. A
 /// loop that goes on has spent what it had spent before.

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use base::call::Outcome;
 
 use crate::hooks::HookEvent;
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::reminder::bridge::{Queue, Seam};
 use crate::stop::until_stopped;
 use crate::watch::{FileChange, FileWatcher};
 
 use super::persist::Checkpoint;
 use super::{LoopEnd, LoopState, RunningLoop};
-use crate::loop_status::{LoopStatus, StopReason};
 
 mod consolidate;
 mod files;

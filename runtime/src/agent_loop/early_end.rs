@@ -2,8 +2,9 @@
 
 use base::data::Data;
 
-use super::{LoopOptions, LoopResult, sentinel};
 use crate::loop_status::{LoopStatus, StopReason};
+
+use super::{LoopOptions, LoopResult, sentinel};
 
 /// Maximum number of characters of an answer that a reason shows.
 const SHOWN: usize = 200;

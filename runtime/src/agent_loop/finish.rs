@@ -6,6 +6,7 @@ use eventlog::Ticket;
 
 use crate::cancel::Cancel;
 use crate::hooks::HookEvent;
+use crate::loop_status::LoopStatus;
 use crate::note::NoteMark;
 use crate::reminder::bridge::Seam;
 use crate::scope::Scope;
@@ -13,7 +14,6 @@ use crate::scope::Scope;
 use super::observe::LoopEvent;
 use super::persist::Checkpoint;
 use super::{LoopEnd, LoopResult, LoopState, RunningLoop, sentinel};
-use crate::loop_status::LoopStatus;
 
 impl RunningLoop<'_> {
     /// Passes `loop_exit`, reports the end, waits for the log, and builds the result.

@@ -11,6 +11,7 @@ use crate::hooks::event::ToolResults;
 use crate::hooks::{HookEvent, PostTurn, TurnAction};
 use crate::lifecycle::post_turn;
 use crate::listeners::fire::ask;
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::message::Message;
 use crate::model::{AnswerEnd, ModelError, ModelErrorKind, ModelReply};
 use crate::reminder::bridge::Seam;
@@ -18,7 +19,6 @@ use crate::reminder::bridge::Seam;
 use super::early_end::wrong_answer;
 use super::persist::Checkpoint;
 use super::{LoopEnd, LoopState, RunningLoop};
-use crate::loop_status::{LoopStatus, StopReason};
 
 impl RunningLoop<'_> {
     /// Runs one iteration. Returns how the loop ended, if it did.

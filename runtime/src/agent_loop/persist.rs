@@ -19,13 +19,13 @@ use base::lock::LockFile;
 use crate::agent_loop::snapshot::{Journal, Recipe, Snapshot, SnapshotError, StoredEnd, Suspension, WrittenLoop};
 use crate::events::EventKind;
 use crate::hooks::HookEvent;
+use crate::loop_status::LoopStatus;
 use crate::message::{Message, Role};
 use crate::note::Note;
 use crate::session::Session;
 
 use super::prompt::interruption_mark;
 use super::{LoopEnd, LoopState, RunningLoop};
-use crate::loop_status::LoopStatus;
 
 /// Storage for a loop's state.
 pub struct LoopStorage {

@@ -6,10 +6,10 @@ use base::call::Outcome;
 use base::data::Data;
 
 use crate::hooks::{HookEvent, PromptAction, UserPromptSubmit};
+use crate::loop_status::{LoopStatus, StopReason};
 use crate::message::Message;
 
 use super::{LoopEnd, LoopState, RunningLoop};
-use crate::loop_status::{LoopStatus, StopReason};
 
 impl RunningLoop<'_> {
     /// Submits the prompt, then begins.

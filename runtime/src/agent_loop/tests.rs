@@ -9,7 +9,6 @@ use base::clock::ManualClock;
 use base::ids::IdStream;
 use eventlog::{EventLog, MemoryLog, RecordFilter};
 
-use super::*;
 use crate::conditions::NoConditions;
 use crate::events::{EventKind, EventSet};
 use crate::hooks::{Pattern, SessionHook, ToolHook, Verdict};
@@ -21,6 +20,8 @@ use crate::reminder_providers::{ReminderOptions, fire};
 use crate::seam::{Output, PermissionOutcome, PermissionRuling};
 use crate::testing::block_on;
 use crate::usage::Usage;
+
+use super::*;
 
 mod bridge;
 mod durable;

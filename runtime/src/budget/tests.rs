@@ -2,10 +2,11 @@
 
 use base::codes::CodeRef;
 
-use super::*;
 use crate::capabilities::Price;
 use crate::model::ModelErrorKind;
 use crate::usage::Usage;
+
+use super::*;
 
 /// One dollar for a million tokens in, ten for a million out.
 const PRICE: Price = Price {

@@ -31,11 +31,11 @@ use std::sync::Arc;
 
 use base::data::Data;
 
+use crate::events::EventKind;
 use crate::lifecycle::Selector;
 use crate::reminder::ReminderSpec;
 
 use super::verdict::{Decision, Verdict};
-use crate::events::EventKind;
 
 /// An event that a handler may act on.
 pub trait ActionableEvent {

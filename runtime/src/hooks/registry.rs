@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::events::{EventKind, EventSet};
 use crate::reminder::bridge::Seam;
 
 use super::{Hook, HookEvent};
-use crate::events::{EventKind, EventSet};
 
 mod pattern;
 

@@ -11,14 +11,13 @@ use std::sync::Arc;
 use base::data::{Data, Entries};
 use base::words::nearest;
 
+use crate::events::EventKind;
 use crate::lifecycle::Selector;
+use crate::lifecycle::archive::CompactOptions;
 use crate::reminder::misnomer::CLEAR;
 use crate::reminder::{ReminderCode, ReminderError, ReminderSpec};
 
-use crate::lifecycle::archive::CompactOptions;
-
 use super::action::new_prompt;
-use crate::events::EventKind;
 
 /// A handler's decision.
 #[derive(Debug, Clone, Default, PartialEq)]

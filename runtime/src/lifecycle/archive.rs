@@ -8,11 +8,11 @@ use std::sync::Arc;
 use base::data::Data;
 use base::words::{UnknownWord, nearest, words};
 
-use super::{CompactionCharge, LifecycleContext, LifecycleRecord, compact, preserve_only};
 use crate::message::{Message, Messages, Role};
 use crate::reminder::Reminder;
-
 use crate::transcript::{EventDetail, Transcript};
+
+use super::{CompactionCharge, LifecycleContext, LifecycleRecord, compact, preserve_only};
 
 words! {
     /// The way archived messages are summarised.

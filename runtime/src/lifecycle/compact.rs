@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::reminder::ExpireReason;
 use crate::reminder::Reminder;
 use crate::transcript::Transcript;
 
 use super::ttl::{charge_carried, charge_each};
 use super::{ChargePass, LifecycleRecord, Replacement, remove};
-use crate::reminder::ExpireReason;
 
 /// The finite reminders that a compaction charges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use base::data::{Data, Entries};
 use base::ids::Ids;
 
-use super::{LifecycleRecord, ReminderOrigin, admit_as};
 use crate::message::{Message, MessageError};
 use crate::reminder::policy::{self, PolicyRefusal};
-
 use crate::transcript::{EventDetail, PendingReminder, Transcript, TranscriptEvent};
+
+use super::{LifecycleRecord, ReminderOrigin, admit_as};
 
 /// The reason a value is not a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

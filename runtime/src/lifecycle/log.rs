@@ -7,10 +7,10 @@ use base::data::{Data, Entries, shared};
 use eventlog::{NewRecord, PayloadSource, RecordBatch, RecordPayload};
 
 use crate::event_log::Topic;
+use crate::reminder::{DeferReason, ExpireReason};
 use crate::reminder::{Reminder, ReminderField, Surface};
 
 use super::{ChargePass, CompactionCharge, Judgement, LifecycleContext, LifecycleRecord, Replacement};
-use crate::reminder::{DeferReason, ExpireReason};
 
 impl LifecycleRecord {
     /// Returns the record as it is logged alone.

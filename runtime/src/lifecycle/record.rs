@@ -8,11 +8,11 @@ use crate::event_log::Topic;
 use crate::events::EventKind;
 use crate::model::AnswerEnd;
 use crate::reminder::expectation::JudgedBy;
+use crate::reminder::slots::BodyChoice;
 use crate::reminder::slots::{RenderedRole, SlotLimit};
 use crate::reminder::{DeferReason, ExpireReason, Reminder, ReminderField};
 
 use super::CompactionCharge;
-use crate::reminder::slots::BodyChoice;
 
 words! {
     /// The reason a reminder was dropped.

@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::reminder::slots::{BodyChoice, estimated_tokens};
+use crate::reminder::{DeferReason, ExpireReason};
 use crate::reminder::{Priority, Refresh, Reminder, ReminderRules, policy};
 use crate::transcript::{KeyFirings, Transcript, WaitMark, body_hash};
 
 use super::{Deferral, DropReason, LifecycleRecord, remove};
-use crate::reminder::{DeferReason, ExpireReason};
 
 /// The input of a selection besides the transcript.
 #[derive(Debug, Clone, Copy, Default)]

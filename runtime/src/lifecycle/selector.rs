@@ -5,11 +5,11 @@ use std::sync::Arc;
 use base::data::Data;
 use base::words::nearest;
 
+use crate::reminder::ExpireReason;
 use crate::reminder::{Reminder, ReminderCode, ReminderError};
 use crate::transcript::{PendingReminder, Transcript};
 
 use super::{LifecycleRecord, remove};
-use crate::reminder::ExpireReason;
 
 /// A selection of pending reminders. A reminder must match all given criteria.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,10 +3,11 @@ use std::sync::Arc;
 use base::data::Data;
 use base::ids::{IdStream, SharedIds};
 
-use super::*;
 use crate::capabilities::Capabilities;
 use crate::reminder::Propagate;
 use crate::render::{RenderOptions, render};
+
+use super::*;
 
 mod rules;
 

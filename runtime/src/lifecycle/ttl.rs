@@ -1,10 +1,10 @@
 //! The post-turn pass.
 
+use crate::reminder::ExpireReason;
 use crate::transcript::Transcript;
 
 use super::select::end_used_up;
 use super::{ChargePass, LifecycleRecord, drop_unrenderable};
-use crate::reminder::ExpireReason;
 
 /// The result of a pass.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -7,6 +7,9 @@ use base::call::{Answer, CallErrorKind, Outcome};
 use base::codes::Severity;
 use tracing::Instrument as _;
 
+use crate::events::EventKind;
+use crate::hooks::verdict::{Decision, Verdict, default_reason};
+use crate::hooks::{ActionableEvent, Hook, HookAction, HookEvent, Hooks, new_prompt};
 use crate::lifecycle::{DropReason, LifecycleRecord};
 use crate::note::Note;
 use crate::reminder::policy::PolicySource;
@@ -15,10 +18,6 @@ use crate::scope::Scope;
 use crate::seam::Turn;
 use crate::session::ReminderProducer;
 use crate::timeout::{is_timeout, with_timeout};
-
-use crate::events::EventKind;
-use crate::hooks::verdict::{Decision, Verdict, default_reason};
-use crate::hooks::{ActionableEvent, Hook, HookAction, HookEvent, Hooks, new_prompt};
 
 /// Notifies all handlers of an event whose answers the caller ignores.
 pub fn fire<'a>(hooks: &Hooks, turn: Turn<'a>, event: &'a HookEvent<'a>, strict: bool) -> Answer<'a, Outcome<()>> {

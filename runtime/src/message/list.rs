@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use imbl::Vector;
 
-use super::Message;
 use crate::message::quote::{holds_marker, quoted_message};
+
+use super::Message;
 
 /// Number of messages in a chunk.
 const CHUNK: usize = 32;

@@ -5,11 +5,11 @@
 use crate::capabilities::Capabilities;
 use crate::lifecycle::SelectedReminder;
 use crate::message::{Messages, Role};
+use crate::reminder::slots::Rendered;
 use crate::reminder::{Reminder, ReminderRules};
 use crate::transcript::Transcript;
 
 use super::{RenderInput, RenderOptions, render};
-use crate::reminder::slots::Rendered;
 
 /// The reminders of a prompt, with the places of those that keep one.
 #[derive(Debug)]

@@ -10,10 +10,9 @@ use base::codes::Severity;
 
 use crate::model::{Destination, ModelError, ModelErrorKind, Request};
 use crate::note::Note;
+use crate::reminder::slots::Rendered;
 use crate::reminder::slots::SlotLimit;
 use crate::seam::{Model, Turn};
-
-use crate::reminder::slots::Rendered;
 
 /// Provider and model of a request.
 type Route = (Option<Arc<str>>, Option<Arc<str>>);

@@ -1,11 +1,13 @@
 use std::sync::Arc;
 
-use super::*;
+use base::data::Data;
+
 use crate::message::Block;
 use crate::message::{Message, Role, ToolCall};
 use crate::model::{Request, System};
 use crate::reminder::{ReminderSource, ReminderSpec};
-use base::data::Data;
+
+use super::*;
 
 fn reminder(id: &str, body: &str, role_hint: RoleHint) -> Reminder {
     ReminderSpec { role_hint, ..ReminderSpec::new(body) }.into_reminder(id.into(), ReminderSource::InPipeline, 0)

@@ -3,11 +3,12 @@ use std::rc::Rc;
 use base::clock::ManualClock;
 use eventlog::MemoryLog;
 
-use super::*;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, QueueError, RemindPayload, Seam};
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::scope::Scope;
+
+use super::*;
 
 fn bench() -> (Sessions, Scope, MemoryLog) {
     let log = MemoryLog::new();

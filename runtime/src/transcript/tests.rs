@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use base::ids::{IdStream, SharedIds};
 
-use super::*;
 use crate::capabilities::Capabilities;
 use crate::lifecycle::archive::{CompactOptions, Strategy, Summary, begin};
 use crate::lifecycle::import::{Imported, TranscriptError};
@@ -10,6 +9,8 @@ use crate::lifecycle::{LifecycleContext, Selector, clear, fire, inject, post_tur
 use crate::message::{Message, Role, ToolCall};
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};
+
+use super::*;
 
 fn ids() -> SharedIds {
     SharedIds::new(IdStream::new(1, "t"))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use base::call::{Outcome, call_error};
 use base::data::Data;
 
+use crate::agent_loop::snapshot::{SnapshotError, Suspension};
 use crate::events::EventKind;
 use crate::lifecycle::{CompactionCharge, compact, preserve_only};
 use crate::message::{Message, Messages, Role};
@@ -15,7 +16,6 @@ use crate::session::Session;
 use crate::stop::{GRACE_MS, until_stopped};
 
 use super::{Worker, WorkerError, WorkerStatus};
-use crate::agent_loop::snapshot::{SnapshotError, Suspension};
 
 /// Number of last messages that a digest includes.
 const DIGEST_MESSAGES: usize = 12;

@@ -8,12 +8,12 @@ use base::data::Data;
 
 use crate::agent_loop::LoopState;
 use crate::agent_loop::snapshot::StoredWork;
+use crate::agent_loop::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText, Suspension};
 use crate::events::EventKind;
 use crate::note::Note;
 use crate::scope::Scope;
 
 use super::{Worker, WorkerStatus};
-use crate::agent_loop::snapshot::{Snapshot, SnapshotError, SnapshotTarget, SnapshotText, Suspension};
 
 impl Worker {
     /// Builds the snapshot of the worker, which has just been suspended.

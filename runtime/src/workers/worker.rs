@@ -9,13 +9,13 @@ use base::data::Data;
 use tokio::sync::Notify;
 
 use crate::agent_loop::snapshot::{Recipe, Suspension};
+use crate::agent_loop::snapshot::{SnapshotStorage, WorkerMode};
 use crate::agent_loop::{LoopOptions, LoopParts, LoopResult, LoopState, Parking};
 use crate::reminder::Reminder;
 use crate::scope::Scope;
 use crate::session::Session;
 
 use super::{WorkerError, WorkerStatus};
-use crate::agent_loop::snapshot::{SnapshotStorage, WorkerMode};
 
 /// A worker.
 pub struct Worker {

@@ -1,10 +1,10 @@
 //! The snapshot of a loop without a parent: the state it needs to go on in another process.
 
-use super::super::{LoopOptions, LoopState};
 use crate::loop_status::{LoopStatus, StopReason};
 use crate::message::ToolSpec;
 use crate::session::Session;
 
+use super::super::{LoopOptions, LoopState};
 use super::{Recipe, Snapshot, StoredWork, Suspension, WorkerMode};
 
 /// The stored outcome of a loop.

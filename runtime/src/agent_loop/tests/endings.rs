@@ -1,7 +1,8 @@
 //! Outcomes of loops.
 
-use super::*;
 use crate::hooks::{HookReply, PromptAction, UserPromptSubmit};
+
+use super::*;
 
 #[test]
 fn a_turn_without_a_tool_call_ends_the_loop() {

@@ -1,10 +1,11 @@
 //! Handlers around tools and turns.
 
-use super::*;
 use crate::hooks::{
     HookReply, PostToolUse, PostTurn, PreToolUse, PromptAction, ToolCallAction, ToolResultAction, TurnAction,
     UserPromptSubmit,
 };
+
+use super::*;
 
 fn refused(reason: &str) -> Verdict {
     HookReply::<PreToolUse>::act(ToolCallAction::Refuse { reason: reason.into() }).into()

@@ -1,10 +1,13 @@
 //! Permissions that a script leaves open are asked of the approver.
 
-use super::*;
+use std::task::{Poll, Waker};
+
+use base::call::LocalFuture;
+
 use crate::message::ToolSpec;
 use crate::seam::{ApprovalDemand, Approver, Permissions, Preview};
-use base::call::LocalFuture;
-use std::task::{Poll, Waker};
+
+use super::*;
 
 /// An approver that demands to be asked about configured tools and answers on command.
 #[derive(Debug, Default)]

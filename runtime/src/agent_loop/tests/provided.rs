@@ -1,7 +1,8 @@
 //! Reminder providers in the loop and their list.
 
-use super::*;
 use crate::reminder_providers::Malformed;
+
+use super::*;
 
 struct FakeProvider<F> {
     id: &'static str,

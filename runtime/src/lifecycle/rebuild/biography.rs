@@ -7,11 +7,11 @@ use base::words::words;
 
 use crate::reminder::Reminder;
 use crate::reminder::expectation::JudgedBy;
+use crate::reminder::slots::BodyChoice;
 use crate::reminder::slots::RenderedRole;
+use crate::reminder::{DeferReason, ExpireReason};
 
 use super::super::{DiscardReason, DropReason};
-use crate::reminder::slots::BodyChoice;
-use crate::reminder::{DeferReason, ExpireReason};
 
 words! {
     /// The record by which a reminder began.

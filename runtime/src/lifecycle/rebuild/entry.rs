@@ -6,7 +6,9 @@ use base::data::Data;
 use eventlog::Record;
 
 use crate::event_log::Topic;
+use crate::reminder::ExpireReason;
 use crate::reminder::bridge::InjectionChange;
+use crate::reminder::slots::BodyChoice;
 use crate::reminder::slots::RenderedRole;
 use crate::reminder::{Reminder, Surface};
 
@@ -16,8 +18,6 @@ use super::{
     BirthKind, ConditionFailure, Evaluation, JudgedTurn, LifeEndReason, QueueEnd, RebuiltPrompt, Refusal, RejectedSlot,
     Wait,
 };
-use crate::reminder::ExpireReason;
-use crate::reminder::slots::BodyChoice;
 
 /// The meaning of a record for the rebuild.
 pub(super) enum EntryReading {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use eventlog::Record;
 
+use crate::reminder::slots::BodyChoice;
 use crate::reminder::slots::{RenderedRole, SlotLimit};
 
 use super::super::{ChargePass, DropReason, UnusualAnswer};
 use super::entry::{number, text, turn};
-use crate::reminder::slots::BodyChoice;
 
 /// An item that left the queue of its session before a loop took it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::reminder::{DeferReason, ExpireReason};
 use crate::transcript::{KeyFirings, StoredFirings, body_hash};
 
 use super::super::ChargePass;
 use super::{LifeEndReason, SessionLife};
-use crate::reminder::{DeferReason, ExpireReason};
 
 /// An event that changes what is known of a key.
 enum FiringEvent<'a> {

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use base::data::Data;
 use eventlog::Record;
 
+use crate::reminder::ExpireReason;
 use crate::reminder::Reminder;
 use crate::reminder::cost::ReminderCosts;
+use crate::reminder::slots::BodyChoice;
 
 use super::super::{ChargePass, CompactionCharge};
 use super::entry::{self, RebuildEntry, turn};
@@ -15,8 +17,6 @@ use super::{
     Biography, Birth, BirthKind, Carrier, ConditionFailure, Evaluation, LifeEnd, LifeEndReason, QueueEnd, RebuiltPass,
     RebuiltPrompt, Refusal, RejectedSlot, ReminderCounts,
 };
-use crate::reminder::ExpireReason;
-use crate::reminder::slots::BodyChoice;
 
 /// A session, or a bare transcript, according to its records.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,6 @@ use base::data::Data;
 use base::ids::{IdStream, SharedIds};
 use eventlog::{NewRecord, RUN_ID};
 
-use super::*;
 use crate::capabilities::Capabilities;
 use crate::event_log::Topic;
 use crate::lifecycle::*;
@@ -12,6 +11,8 @@ use crate::reminder::ExpireReason;
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::render::{RenderOptions, render};
 use crate::transcript::Transcript;
+
+use super::*;
 
 /// Transcripts whose records are collected.
 struct RebuildBench {

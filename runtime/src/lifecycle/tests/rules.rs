@@ -1,10 +1,11 @@
 //! The rules of reminders and the budget of a prompt.
 
-use super::*;
 use crate::reminder::ExpireReason;
 use crate::reminder::slots::estimated_tokens;
 use crate::reminder::{ModelBodies, Priority, Refresh, ReminderRules};
 use crate::transcript::StoredFirings;
+
+use super::*;
 
 /// Reminders without room, each with the one before it.
 type Outranked = Vec<(Arc<str>, Option<Arc<str>>)>;

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
-use super::*;
 use crate::message::{Messages, ToolCall};
 use crate::reminder::slots::{AnchoredReminder, Rendered, RenderedRole, UserBlock};
+
+use super::*;
 
 /// Returns the document as described above.
 fn document(request: &Request) -> String {

@@ -5,7 +5,6 @@ use base::clock::ManualClock;
 use eventlog::{MemoryLog, Record, SharedLog};
 use proptest::prelude::*;
 
-use super::*;
 use crate::lifecycle::Selector;
 use crate::message::Message;
 use crate::reminder::bridge::{DeliveryMode, Seam};
@@ -13,6 +12,8 @@ use crate::reminder::{ReminderCode, ReminderSpec};
 use crate::scope::Scope;
 use crate::session::{Session, Sessions};
 use crate::testing::block_on;
+
+use super::*;
 
 fn reminder(body: &str, key: Option<&str>, mode: DeliveryMode) -> RemindPayload {
     let spec = ReminderSpec { dedupe_key: key.map(Arc::from), ..ReminderSpec::new(body) };

@@ -7,7 +7,6 @@ use base::data::Data;
 use eventlog::MemoryLog;
 use proptest::prelude::*;
 
-use super::*;
 use crate::agent_loop::LoopOptions;
 use crate::agent_loop::snapshot::Recipe;
 use crate::lifecycle::Selector;
@@ -16,6 +15,8 @@ use crate::reminder::bridge::{DeliveryMode, MessagePayload, Seam};
 use crate::reminder::{ReminderSource, ReminderSpec};
 use crate::scope::Scope;
 use crate::session::Sessions;
+
+use super::*;
 
 /// An operation on a session between two steps.
 #[derive(Debug, Clone)]
