@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 /// The timeout of the first line of a server.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// A running server.
 pub(crate) struct Served {

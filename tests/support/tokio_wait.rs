@@ -6,7 +6,7 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
 /// The time after which a wait fails. It only bounds a hang: a busy machine needs a small part of it.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_millis(5);

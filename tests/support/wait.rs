@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 /// The time after which a wait fails. It only bounds a hang: a busy machine needs a small part of it.
-pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(300);
 
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
