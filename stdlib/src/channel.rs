@@ -4,11 +4,10 @@
 //!   script asks for. [`ChannelRefusal`]: the reason why it does not get it.
 //! - `value`: a channel as a value. `stream`: the events of a session. [`ScriptChannelCode`] (`codes`): the errors.
 
-mod codes;
 mod stream;
 mod value;
 
-pub(crate) use codes::ScriptChannelCode;
+use crate::codes::ScriptChannelCode;
 pub(crate) use stream::ChannelStream;
 pub(crate) use value::ChannelValue;
 

@@ -28,8 +28,8 @@ pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 use unset::UnsetNames;
 
-use crate::Capability;
 use crate::bind::RunDriver;
+use crate::capability::Capability;
 use crate::hosting::Hosting;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;

@@ -1,8 +1,6 @@
 //! Raises of the language and faults of the core, into one another.
 
-mod codes;
-
-pub use codes::AgentCode;
+use crate::codes::AgentCode;
 
 use crate::a2a::client::PeerError;
 use crate::catalogue::{from_core, to_core};

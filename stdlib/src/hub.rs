@@ -6,12 +6,10 @@
 
 pub(crate) mod bounds;
 pub(crate) mod client;
-mod codes;
 pub mod convert;
 pub(crate) mod renewal;
 pub(crate) mod stream;
 pub(crate) mod task;
 
 pub(crate) use client::{ConnectSettings, HubConnection, HubValue, Transport, of_status};
-pub(crate) use codes::HubClientCode;
 pub(crate) use task::HubTask;

@@ -19,7 +19,7 @@
 //! - [`RunVariant`]: what an evaluation changes in a run.
 //! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
-//! - [`catalogue`]: every diagnostic code.
+//! - `codes`: the diagnostic codes of this crate, and their rows. [`catalogue`]: those of every crate.
 
 mod a2a;
 mod answer;
@@ -31,6 +31,7 @@ mod capability;
 mod catalogue;
 mod channel;
 mod clock;
+mod codes;
 mod completion;
 mod confinement;
 mod convert;
@@ -87,13 +88,13 @@ pub use crate::mcp::McpServerSpec;
 pub use base::moment::{from_rfc3339, rfc3339};
 pub use builtin_search::{builtins_elsewhere, nearest_builtin_word, search_builtins};
 pub use catalogue::{catalogue, find, from_core};
+pub use codes::{AgentCode, TestCode};
 pub use convert::{to_data, to_value};
 pub use engine::{
     ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
     RunOptions, RunResult, Servable, ServedCall, ServedEntry, ServedKind, SyncedServer, TestCase, TestOutcome,
     check_entries, check_served,
 };
-pub use fault::AgentCode;
 pub use hosting::{
     HostExchange, Hosting, MCP_PROTOCOL, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate,
     outside,
@@ -115,7 +116,7 @@ pub use reminder_files::{check_reminder_file, check_reminder_text, is_reminder_f
 pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use table::{builtins, registry};
-pub use testing::{Difference, SnapshotResult, Snapshots, TestCode, pretty};
+pub use testing::{Difference, SnapshotResult, Snapshots, pretty};
 pub use variant::RunVariant;
 pub use world::{Live, World};
 

@@ -3,8 +3,10 @@
 use crate::bind::{
     OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
 };
+use crate::capability::Capability;
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, of_session};
+use crate::here;
 use crate::mcp::{ServerTools, server_of};
 use crate::options::{BudgetOptions, OptionReader, SharedLoopOptions, compaction, daemon, label_of, reminder_options};
 use crate::progress::watch;
@@ -14,7 +16,6 @@ use crate::tool_search::{Deferral, SearchedTools};
 use crate::values::failed_loop::FailureSubject;
 use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
-use crate::{Capability, here};
 use base::data::Data;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};

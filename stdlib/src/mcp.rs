@@ -11,7 +11,6 @@
 mod access;
 mod bridge;
 mod cache;
-mod codes;
 mod error;
 mod events;
 mod launch;
@@ -23,7 +22,6 @@ mod tool;
 mod user;
 
 pub(crate) use cache::{cached_tools, store_tools};
-pub(crate) use codes::McpCode;
 pub(crate) use error::of_mcp;
 pub(crate) use servers::{McpServer, McpServers, named_server, server_of};
 pub(crate) use source::ServerTools;

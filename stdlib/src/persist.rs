@@ -4,12 +4,13 @@
 //! with it, and the first run begins without one. A `resume_path` of another file is resumed once,
 //! like the snapshot of a worker.
 
+use crate::capability::Capability;
 use crate::fault::{of_session, of_snapshot};
+use crate::here;
 use crate::log::read_log;
 use crate::options::{AgentLoopOptions, OptionReader};
 use crate::workers::recipe_of;
 use crate::world::World;
-use crate::{Capability, here};
 use base::clock::Clock;
 use base::lock::LockFile;
 use eventlog::{EventLog, LogReader};

@@ -64,7 +64,6 @@
 
 mod agent;
 mod channels;
-mod codes;
 mod event_log;
 mod mcp;
 mod packs;
@@ -75,13 +74,12 @@ mod user;
 
 pub use agent::{Agent, Provider, Replies, Skill};
 pub use channels::{ChannelsProject, OrphanPolicy};
-pub(crate) use codes::ProjectCode;
 pub use read::project_keys;
 pub(crate) use trust::is_trusted_folder;
 pub use trust::{Granted, TrustedFolder, grants, revoke, trust, trusted};
 pub use user::config_folder;
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
 use crate::mcp::McpServerSpec;

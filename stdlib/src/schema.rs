@@ -1,8 +1,6 @@
 //! JSON Schemas that scripts write, in full or in the short form: a dict of names and types.
 
-mod codes;
-
-pub(crate) use codes::SchemaCode;
+use crate::codes::SchemaCode;
 
 use crate::convert::to_data;
 use crate::table::registry;

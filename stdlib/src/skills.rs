@@ -3,7 +3,7 @@
 //! A skill is a folder with a file `SKILL.md`, whose front matter has a `name` and a `description`. The system text lists both; the
 //! tool `read_skill` returns the instructions, and other files of the folder.
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::convert::to_data_lossy;
 use crate::project::is_trusted_folder;
 use crate::table::file_tools::{Root, small_bytes};

@@ -8,9 +8,9 @@ mod random;
 pub(crate) use console::{Console, as_diagnostic, exit_code_of};
 pub(crate) use random::{RandomSource, entropy};
 
-use crate::Capability;
 use crate::a2a::client::Peers;
 use crate::bind::ScriptConditions;
+use crate::capability::Capability;
 use crate::clock::RunClock;
 use crate::disk::Disk;
 use crate::hosting::Hosting;

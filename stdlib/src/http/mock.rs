@@ -3,9 +3,9 @@
 use super::reading::BodySource;
 use super::request::{HttpHead, text_or_bytes};
 use crate::bind::ScriptFn;
+use crate::codes::TestCode;
 use crate::options::{HttpMockReply, MockFailure, OptionSet};
 use crate::table::query_values;
-use crate::testing::TestCode;
 use crate::world::World;
 use base::clock::Clock;
 use lang::builtins::json_text;

@@ -2,8 +2,8 @@
 
 use super::mock::HttpMock;
 use super::reading::BodySource;
+use crate::codes::SystemCode;
 use crate::options::HttpBaseOptions;
-use crate::system::SystemCode;
 use crate::world::World;
 use base::clock::Clock;
 use lang::value::{Dict, Str, Value, display};

@@ -1,8 +1,9 @@
 //! Calls of tools of MCP servers whose lists are stored in the project.
 
 use super::literal;
-use crate::Capability;
-use crate::mcp::{McpCode, cached_tools};
+use crate::capability::Capability;
+use crate::codes::McpCode;
+use crate::mcp::cached_tools;
 use crate::project::{Project, is_trusted_folder};
 use base::data::Data;
 use lang::check::CallView;

@@ -2,8 +2,8 @@
 
 use super::literal;
 use super::spec::{first, without};
-use crate::Capability;
 use crate::bind::check_config;
+use crate::capability::Capability;
 use crate::catalogue::from_core;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};

@@ -2,13 +2,13 @@
 
 use super::access::{allowed, variable};
 use super::bridge::{ReminderBridge, UseGuard};
-use super::codes::McpCode;
 use super::error::of_spec;
 use super::events::{self, EventCursor};
 use super::launch::ProgramLauncher;
 use super::oauth::token_store;
 use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_name};
 use super::user::ServerUser;
+use crate::codes::McpCode;
 use crate::convert::to_data;
 use crate::world::World;
 use base::data::Data;

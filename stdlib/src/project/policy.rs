@@ -1,8 +1,8 @@
 //! `[reminders.policy]`: reminders that are forced, forbidden, limited by source or marked, by the project and by the
 //! managed file that `HARN_POLICY` names.
 
-use super::ProjectCode;
 use super::read::{SettingsReader, not_text, span};
+use crate::codes::ProjectCode;
 use base::data::Data;
 use base::files;
 use base::words::UnknownWord;

@@ -3,8 +3,9 @@
 use super::packs::PACKS;
 use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, ProjectCode, agent, channels, event_log, mcp, packs, policy};
-use crate::Capability;
+use super::{NAME, Project, agent, channels, event_log, mcp, packs, policy};
+use crate::capability::Capability;
+use crate::codes::ProjectCode;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
 use base::files;
 use base::words::UnknownWord;

@@ -6,7 +6,8 @@
 //! canonical path. A file that has changed since needs trust anew.
 
 use super::user::config_folder;
-use super::{NAME, ProjectCode, find, read};
+use super::{NAME, find, read};
+use crate::codes::ProjectCode;
 use base::files;
 use lang::diagnostic::{Diagnostic, one_line};
 use sha2::{Digest, Sha256};

@@ -5,7 +5,7 @@
 //! "https://gateway.example.com" = ["ANTHROPIC_API_KEY"]
 //! ```
 
-use super::ProjectCode;
+use crate::codes::ProjectCode;
 use base::files;
 use lang::diagnostic::Diagnostic;
 use providers::model::{AllowedKeys, parse_origin};

@@ -7,7 +7,6 @@
 //! - `sources`: the files that a run is made of.
 //! - `report`: what is wrong, as diagnostics.
 
-mod codes;
 mod models;
 mod preview;
 mod record;
@@ -15,7 +14,6 @@ mod replay;
 mod report;
 mod sources;
 
-pub(crate) use codes::RecordingCode;
 pub(crate) use models::Models;
 pub use preview::{Preview, PreviewedReminder, PreviewedRequest};
 

@@ -1,7 +1,7 @@
 //! Errors of a recording, or of a run that replays one.
 
-use super::RecordingCode;
 use super::sources::Compared;
+use crate::codes::RecordingCode;
 use lang::diagnostic::{Diagnostic, nearest};
 use providers::recording::{MissingAnswer, RecordedCall, Recording, RecordingError};
 

@@ -6,14 +6,13 @@
 //! - [`RunReminderFiles`]: the files of a run. [`LoopFiles`]: those of a loop, as providers.
 
 mod code;
-mod codes;
 mod file;
 mod folder;
 mod front_matter;
 mod of_loop;
 mod template;
 
-pub(crate) use codes::ReminderFileCode;
+use crate::codes::ReminderFileCode;
 
 use self::file::ReminderFile;
 use self::folder::{Census, ChangeSignals, FoundFile, SearchPath, take_census};

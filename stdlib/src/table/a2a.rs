@@ -5,9 +5,9 @@ pub(crate) mod message;
 pub(crate) mod settings;
 use base::data::Data;
 
-use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
 use crate::a2a::linked::LinkedTask;
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;

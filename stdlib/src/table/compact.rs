@@ -1,12 +1,13 @@
 //! Manual compaction of transcripts and sessions.
 
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::fault::to_raise;
+use crate::here;
 use crate::options::compaction::CompactionSettings;
 use crate::options::{CompactionOptions, OptionSet};
 use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
-use crate::{Capability, here};
 use base::data::Data;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};

@@ -4,7 +4,9 @@
 //! REPL shows it; `// => error: …` is the beginning of the message of an error. A piece without a value shows what it prints.
 
 use super::registry;
-use crate::{Capability, Captured, Engine, RunOptions};
+use crate::capability::Capability;
+use crate::engine::{Engine, RunOptions};
+use crate::output::Captured;
 use lang::builtins::Builtin;
 use lang::source::Source;
 use std::fmt::Write;

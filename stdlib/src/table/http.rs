@@ -1,7 +1,7 @@
 //! Requests over HTTP.
 
 use super::url::query_of;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::here;
 use crate::http::{
     BodyLines, BodyPieces, CookieJarValue, HttpHead, HttpRequest, Pages, body_of, method_of, response, text_or_bytes,

@@ -1,8 +1,9 @@
 //! Standard input. A thread of its own reads it, so that other tasks go on while a line is awaited; it is started by the
 //! first who asks.
 
+use crate::codes::SystemCode;
+use crate::here;
 use crate::world::World;
-use crate::{here, system};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::cell::{Cell, OnceCell};
@@ -58,7 +59,7 @@ impl Input {
             return Ok(());
         }
         let message = "cannot read standard input: it contained the script; save the script in a file";
-        Err(Raise::error(system::SystemCode::Input, message))
+        Err(Raise::error(SystemCode::Input, message))
     }
 
     fn ask(&self, wanted: Wanted) -> oneshot::Receiver<Answer> {
@@ -101,13 +102,13 @@ fn read(wanted: Wanted, mut bytes: Vec<u8>) -> Answer {
 }
 
 fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<Option<String>, Box<Raise>> {
-    let failed = |why: String| Raise::error(system::SystemCode::Input, format!("cannot read standard input: {why}"));
+    let failed = |why: String| Raise::error(SystemCode::Input, format!("cannot read standard input: {why}"));
     let bytes =
         answer.map_err(|_| failed("could not start a thread".to_owned()))?.map_err(|e| failed(e.to_string()))?;
     let Some(bytes) = bytes else { return Ok(None) };
     if bytes.len() as u64 > most {
         let message = format!("standard input holds more than {} MiB at once", most >> 20);
-        return Err(Raise::error(system::SystemCode::TooMuch, message).field("category", "too_large"));
+        return Err(Raise::error(SystemCode::TooMuch, message).field("category", "too_large"));
     }
     String::from_utf8(bytes).map(Some).map_err(|e| {
         failed(format!("it is not UTF-8 text: byte {} does not start a character", e.utf8_error().valid_up_to()))

@@ -1,13 +1,15 @@
 //! Asking a model once.
 
 use crate::answer::AnswerType;
+use crate::capability::Capability;
 use crate::convert::{to_data, to_value};
 use crate::fault::to_raise;
+use crate::here;
+use crate::lint;
 use crate::options::{BudgetOptions, LlmOptions, OptionReader, OptionSet, reminder_options};
 use crate::table::tool::tools_from;
 use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
 use crate::world::World;
-use crate::{Capability, here, lint};
 use base::call::call_error;
 use base::data::Data;
 use lang::builtins::{TypedBy, args};
@@ -181,7 +183,7 @@ const CURRENT: &str = "current";
 /// The session of the hook, tool or provider at hand; elsewhere the one that the script is served in.
 fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     here::session(cx).or_else(|| world.current_session()).ok_or_else(|| {
-        Raise::error(crate::fault::AgentCode::Session, "no current session").help(
+        Raise::error(crate::codes::AgentCode::Session, "no current session").help(
             "`\"current\"` works only in hooks, tools and providers; elsewhere name a session, or omit `session_id`",
         )
     })

@@ -3,9 +3,10 @@
 use crate::bind::{ScriptFn, ScriptProvider};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
+use crate::here;
+use crate::lint;
 use crate::options::{REMINDER_PROVIDER, bring_packs, label_of, read_reminders};
 use crate::values::session_arg;
-use crate::{here, lint};
 use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;

@@ -2,8 +2,10 @@
 //! not forgotten.
 
 use super::registry;
-use crate::Capability;
-use crate::{Captured, Engine, RunOptions, Source};
+use crate::capability::Capability;
+use crate::engine::{Engine, RunOptions};
+use crate::output::Captured;
+use lang::source::Source;
 use lang::vm::RunCode;
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The standard tool that runs commands for agents: one program at a time, of those that are allowed, in one folder.
 
 use super::file_tools::native_tool;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::clock::RunClock;
 use crate::confinement::Reach;
 use crate::here;

@@ -2,9 +2,10 @@
 
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_policy, of_reminder};
+use crate::here;
+use crate::lint;
 use crate::options::label_of;
 use crate::values::TranscriptValue;
-use crate::{here, lint};
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::lifecycle::{self, Selector};

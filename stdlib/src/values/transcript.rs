@@ -122,7 +122,7 @@ pub(crate) fn session_arg(args: &[Value], i: usize, world: &World, builtin: &str
 /// The session of an id; the error says which builtin was asked.
 pub(crate) fn find_session(id: &str, world: &World, builtin: &str) -> Result<Rc<Session>, Box<Raise>> {
     world.agents.sessions.get(id).map_err(|error| {
-        Raise::error(crate::fault::AgentCode::Session, format!("{builtin}: {error}"))
+        Raise::error(crate::codes::AgentCode::Session, format!("{builtin}: {error}"))
             .help("`agent_session_open(id)` opens a session")
     })
 }

@@ -1,11 +1,12 @@
 //! Making a worker of what a script describes.
 
+use crate::capability::Capability;
 use crate::convert::to_data;
 use crate::fault::{of_policy, of_reminder, of_session, of_worker};
+use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{DelegationOptions, OptionReader, label_of};
 use crate::world::World;
-use crate::{Capability, here};
 use base::clock::Clock;
 use base::data::Data;
 use base::ids::Ids;

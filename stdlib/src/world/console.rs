@@ -1,7 +1,7 @@
 //! [`Console`]: the printed output of a run.
 
 use crate::catalogue::from_core;
-use crate::fault::AgentCode;
+use crate::codes::AgentCode;
 use crate::output::Output;
 use base::codes::Severity;
 use lang::diagnostic::Diagnostic;

@@ -1,7 +1,8 @@
 //! The result of a prompt.
 
+use crate::codes::ServedCode;
 use crate::convert::to_data_lossy;
-use crate::hosting::{Hosting, ServedCode};
+use crate::hosting::Hosting;
 use crate::values::failed_loop::{self, Told};
 use base::data::Data;
 use lang::diagnostic::Diagnostic;

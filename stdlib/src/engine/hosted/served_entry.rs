@@ -1,8 +1,8 @@
 //! [`ServedEntry`]: a public function of a script, which a host calls by itself.
 
 use super::super::{Engine, RunOptions, errors};
+use crate::codes::ServedCode;
 use crate::convert::to_data_lossy;
-use crate::hosting::ServedCode;
 use crate::rhai_front_end::is_rhai;
 use base::data::Data;
 use lang::compile::{CompileMode, PublicEntry, PublicKind};

@@ -11,7 +11,6 @@
 //! - `codes`: the catalogue of what only Rhai knows.
 
 pub(super) mod calls;
-mod codes;
 mod habits;
 mod lex;
 pub(super) mod names;
@@ -22,8 +21,6 @@ mod slips;
 pub(super) mod tokens;
 mod trace;
 pub(super) mod words;
-
-pub(crate) use codes::RhaiCode;
 
 use super::convert::{ConversionContext, to_value};
 use super::value::Opaque;

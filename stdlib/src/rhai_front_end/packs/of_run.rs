@@ -1,10 +1,10 @@
 //! The packs of a run: those that its project and its command name, and those that options of loops do.
 
-use super::PackCode;
 use super::budget::PackSpec;
 use super::load::load;
 use super::provider::{PackEnvironment, PackProvider};
-use crate::Capability;
+use crate::capability::Capability;
+use crate::codes::PackCode;
 use crate::output::Output;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};

@@ -9,11 +9,12 @@ mod specs;
 mod write;
 
 use super::tool::registry_of;
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::disk::Disk;
 use crate::fault::{Thrown, to_raise};
+use crate::here;
 use crate::world::World;
-use crate::{Capability, here};
 use base::call::{Answer, Outcome};
 use base::data::Data;
 use lang::builtins::args;

@@ -1,6 +1,6 @@
 //! A failure of a loop, and those of a run.
 
-use crate::fault::AgentCode;
+use crate::codes::AgentCode;
 use crate::world::World;
 use base::call::CallErrorKind;
 use base::data::Data;
