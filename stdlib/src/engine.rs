@@ -28,16 +28,18 @@ pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 use unset::UnsetNames;
 
-use crate::bind::RunDriver;
+use crate::bind::{RunDriver, conditions_of};
 use crate::capability::Capability;
 use crate::hosting::Hosting;
+use crate::http::HttpMock;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
-use crate::mcp::McpServerSpec;
+use crate::mcp::{McpServerSpec, McpServers};
 use crate::output::{Output, Terminal};
 use crate::recording::{Preview, RunRecording, RunStart};
 use crate::rhai_front_end::packs::PackSpec;
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
+use crate::table::input::Input;
 use crate::table::registry;
 use crate::variant::RunVariant;
 use crate::world::{Extensions, Live, Observers, Parameters, World};
@@ -177,15 +179,11 @@ impl Engine {
             options.output,
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
-            Parameters { args: options.args, task: options.task, cwd: options.cwd, ..Parameters::default() },
-            Extensions {
-                models: options.models,
-                packs: options.packs,
-                mcp_servers: options.mcp_servers,
-                denied: &options.denied,
-            },
+            Parameters { args: options.args, task: options.task, cwd: options.cwd },
+            Extensions { models: options.models, packs: options.packs, denied: &options.denied },
             options.hosting,
         );
+        McpServers::describe(&world, options.mcp_servers);
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
@@ -207,7 +205,7 @@ impl Engine {
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
         world.agents.packs.read_by(options.loader.clone());
         if options.from_stdin {
-            world.parameters.input.was_script();
+            Input::of(&world).was_script();
         }
         let modules = Modules::new(options.loader.clone());
         let (context, names, types, unset, front_end, session, runtime, watched, activity) = Default::default();
@@ -435,12 +433,12 @@ impl Drop for Engine {
         self.world.agents.hooks.clear_session();
         self.world.agents.hooks.clear_persona();
         self.world.agents.providers.clear();
-        self.world.agents.conditions.clear();
+        conditions_of(&self.world).clear();
         self.world.agents.packs.clear();
         self.world.agents.files.clear();
         self.world.agents.workers.clear();
-        self.world.services.mcp.clear();
-        self.world.services.http_mock.clear();
+        McpServers::of(&self.world).clear();
+        HttpMock::of(&self.world).clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

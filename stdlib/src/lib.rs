@@ -24,9 +24,11 @@
 mod a2a;
 mod answer;
 mod argument_size;
+mod arguments;
 mod before_exec;
 mod bind;
 mod builtin_search;
+mod call_context;
 mod capability;
 mod catalogue;
 mod channel;
@@ -39,6 +41,7 @@ mod descendants;
 mod disk;
 mod engine;
 mod fact;
+mod failed_loop;
 mod fault;
 mod group;
 mod here;
@@ -56,9 +59,11 @@ mod loops;
 mod mcp;
 mod options;
 pub mod output;
+mod payload;
 mod persist;
 mod progress;
 mod project;
+mod random;
 mod read;
 mod recording;
 mod reminder_files;
@@ -99,11 +104,10 @@ pub use hosting::{
     HostExchange, Hosting, MCP_PROTOCOL, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate,
     outside,
 };
-pub use interrupt::Interrupt;
+pub use interrupt::{CutShort, Interrupt};
 pub use lifetime::{ReminderLifetime, reminder_lifetimes};
 pub use log::{LogRetention, LogSettings};
 pub use output::{Captured, Output};
-pub use progress::CutShort;
 pub use project::{
     Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
     grants, project_keys, revoke, trust, trusted,

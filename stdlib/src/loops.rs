@@ -1,10 +1,11 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
 use crate::bind::{
-    OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
+    OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, conditions_of, roomy_model, roomy_tools, silent_tools,
 };
 use crate::capability::Capability;
-use crate::convert::{to_data, to_value};
+use crate::convert::{TranscriptValue, to_data, to_value};
+use crate::failed_loop::{FailedLoop, FailureSubject};
 use crate::fault::{of_reminder, of_session};
 use crate::here;
 use crate::mcp::{ServerTools, server_of};
@@ -13,8 +14,6 @@ use crate::progress::watch;
 use crate::skills::Skills;
 use crate::table::{announce, tools_from};
 use crate::tool_search::{Deferral, SearchedTools};
-use crate::values::failed_loop::FailureSubject;
-use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
 use crate::world::World;
 use base::data::Data;
 use lang::source::{SourceRef, Span};
@@ -116,7 +115,7 @@ fn parts(
         None => judge,
     };
     let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
-    let conditions = world.agents.conditions.clone();
+    let conditions = conditions_of(world);
     let files = reminder_files(cx, world, arg, loop_options)?;
     Ok(LoopParts {
         model,
@@ -271,7 +270,7 @@ pub(crate) fn result_value(
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
     if result.has_failed() {
-        let failure = LoopFailures::add(world, FailureSubject::Loop, &result.error, place);
+        let failure = world.stop.failures.add(FailureSubject::Loop, &result.error, place);
         return failure.map_or(value.clone(), |failure| FailedLoop::value(value, failure));
     }
     value

@@ -215,6 +215,11 @@ fn headers_of(value: Option<&Value>) -> Result<Vec<(String, String)>, Box<Raise>
 }
 
 impl HttpMock {
+    /// Returns the mock of a run.
+    pub(crate) fn of(world: &World) -> Rc<HttpMock> {
+        world.part(HttpMock::default)
+    }
+
     /// Whether requests are answered here.
     pub(crate) fn is_active(&self) -> bool {
         !self.routes.borrow().is_empty()
@@ -242,7 +247,7 @@ impl HttpMock {
         question: &Question,
         cookies: Option<Cookies<'_>>,
     ) -> Result<Result<HttpHead, Failure>, Box<Raise>> {
-        let mock = &world.services.http_mock;
+        let mock = HttpMock::of(world);
         let url = match question.checked_url() {
             Ok(url) => url,
             Err(failure) => return Ok(Err(failure)),

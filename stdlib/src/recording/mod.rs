@@ -19,7 +19,7 @@ pub use preview::{Preview, PreviewedReminder, PreviewedRequest};
 
 use crate::clock::{RunClock, system_ms};
 use crate::engine::RunOptions;
-use crate::world::entropy;
+use crate::random::entropy;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use providers::model::CapabilityTable;

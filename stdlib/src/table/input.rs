@@ -48,6 +48,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Returns the standard input of a run.
+    pub(crate) fn of(world: &World) -> Rc<Input> {
+        world.part(Input::default)
+    }
+
     /// Marks it as read: it contained the script.
     pub(crate) fn was_script(&self) {
         self.is_script.set(true);
@@ -121,8 +126,9 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Reads the next line, as `read_line` returns it.
 pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
-    world.parameters.input.check()?;
-    let (world, answer) = (world.clone(), world.parameters.input.ask(Wanted::Line));
+    let input = Input::of(world);
+    input.check()?;
+    let (world, answer) = (world.clone(), input.ask(Wanted::Line));
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
@@ -142,8 +148,9 @@ pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    world.parameters.input.check()?;
-    let answer = world.parameters.input.ask(Wanted::All);
+    let input = Input::of(&world);
+    input.check()?;
+    let answer = input.ask(Wanted::All);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default()))

@@ -1,14 +1,15 @@
 //! Asking a model once.
 
 use crate::answer::AnswerType;
+use crate::arguments::find_session;
 use crate::capability::Capability;
-use crate::convert::{to_data, to_value};
+use crate::convert::{TranscriptValue, to_data, to_value};
 use crate::fault::to_raise;
 use crate::here;
 use crate::lint;
 use crate::options::{BudgetOptions, LlmOptions, OptionReader, OptionSet, reminder_options};
 use crate::table::tool::tools_from;
-use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
+use crate::values::{Pieces, TextStream, ValueStream};
 use crate::world::World;
 use base::call::call_error;
 use base::data::Data;

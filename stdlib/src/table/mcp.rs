@@ -9,6 +9,7 @@ use crate::here;
 use crate::hosting::{MCP_PROTOCOL, TaskUpdate};
 use crate::lint;
 use crate::loops::offered;
+use crate::mcp::McpServers;
 use crate::mcp::{McpServer, checked_call, of_mcp, offered_tools, server_of};
 use crate::options::label_of;
 use crate::world::World;
@@ -84,7 +85,7 @@ fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn servers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let names = here::world(cx)?.services.mcp.names();
+    let names = McpServers::of(&*here::world(cx)?).names();
     Ok(Value::list(names.iter().map(|name| Value::str(name)).collect()))
 }
 

@@ -12,10 +12,12 @@ use lang::value::{Dict, Value, article};
 use lang::vm::{Cx, Isolate, Raise, RunCode, Wait};
 use std::process::Stdio;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 lang::builtins! { "" =>
@@ -33,7 +35,17 @@ lang::builtins! { "" =>
 }
 
 /// Programs of one run at a time: each has to be found and ended when the run ends before it.
-pub(crate) const MOST_PROGRAMS: usize = 64;
+const MOST_PROGRAMS: usize = 64;
+
+/// The places of the programs that a run has started.
+struct Programs(Arc<Semaphore>);
+
+impl Default for Programs {
+    fn default() -> Programs {
+        Programs(Arc::new(Semaphore::new(MOST_PROGRAMS)))
+    }
+}
+
 /// Bytes of standard output, and of standard error, that are kept.
 const MOST_OUTPUT: usize = 16 << 20;
 
@@ -143,7 +155,7 @@ impl ProgramCall {
 
 /// Waits until a further program may run.
 pub(super) async fn place(world: &World, isolate: &Weak<Isolate>) -> Result<Option<OwnedSemaphorePermit>, Box<Raise>> {
-    let place = world.services.programs.clone().acquire_owned().await.ok();
+    let place = world.part(Programs::default).0.clone().acquire_owned().await.ok();
     // Tasks that began in time may get here after it: what they start would have to be ended again.
     isolate.upgrade().map_or(Ok(()), |isolate| isolate.check_begin())?;
     Ok(place)

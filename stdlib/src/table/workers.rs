@@ -3,6 +3,7 @@
 use crate::capability::Capability;
 use crate::codes::AgentCode;
 use crate::convert::to_data;
+use crate::failed_loop::{FailedLoop, as_dict};
 use crate::fault::{of_snapshot, of_worker, to_raise};
 use crate::here;
 use crate::lint;
@@ -10,8 +11,6 @@ use crate::options::{LifecycleToolOptions, OptionReader, OptionSet, SubAgentOpti
 use crate::table::bridge::of_queue;
 use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
-use crate::values::FailedLoop;
-use crate::values::failed_loop::as_dict;
 use crate::workers::{
     Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, awaited, envelope, handle, is_inside,
     make, not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,

@@ -2,8 +2,8 @@
 
 use crate::codes::ServedCode;
 use crate::convert::to_data_lossy;
+use crate::failed_loop::{self, Told};
 use crate::hosting::Hosting;
-use crate::values::failed_loop::{self, Told};
 use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};
