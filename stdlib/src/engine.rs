@@ -10,6 +10,7 @@ mod hosted;
 mod inspect;
 mod mcp;
 mod piece;
+mod recording;
 mod test_run;
 mod unset;
 mod waiting;
@@ -19,8 +20,7 @@ pub use ending::RunResult;
 use ending::errors;
 use eventlog::{EventLog, MemoryLog};
 pub use hosted::{
-    Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, ServedEntry, ServedKind,
-    check_entries, check_served,
+    Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, check_entries, check_served,
 };
 pub use inspect::{ConversationView, ReminderView};
 pub use mcp::SyncedServer;

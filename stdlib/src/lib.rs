@@ -35,8 +35,11 @@ mod channel;
 mod clock;
 mod codes;
 mod completion;
+mod confined_folder;
 mod confinement;
 mod convert;
+mod cookies;
+mod decode;
 mod descendants;
 mod disk;
 mod engine;
@@ -71,6 +74,7 @@ mod results;
 mod rhai_front_end;
 mod schema;
 mod skills;
+mod structured_text;
 mod system;
 mod table;
 mod testing;
@@ -79,6 +83,8 @@ mod testing;
 #[path = "../../tests/support/tokio_wait.rs"]
 mod tokio_wait;
 mod tool_search;
+mod tool_value;
+mod trust;
 mod values;
 mod variant;
 pub mod word_search;
@@ -97,20 +103,18 @@ pub use codes::{AgentCode, TestCode};
 pub use convert::{to_data, to_value};
 pub use engine::{
     ConversationView, Engine, Evaluated, Hosted, Piece, PromptEnd, PromptResult, ReminderView, Request, ReturnedValue,
-    RunOptions, RunResult, Servable, ServedCall, ServedEntry, ServedKind, SyncedServer, TestCase, TestOutcome,
-    check_entries, check_served,
+    RunOptions, RunResult, Servable, ServedCall, SyncedServer, TestCase, TestOutcome, check_entries, check_served,
 };
 pub use hosting::{
-    HostExchange, Hosting, MCP_PROTOCOL, Part, PlanEntry, Priority, Progress, Question, TaskArtifact, TaskUpdate,
-    outside,
+    HostExchange, Hosting, MCP_PROTOCOL, Part, PlanEntry, Priority, Progress, Question, ServedEntry, ServedKind,
+    TaskArtifact, TaskUpdate, outside,
 };
 pub use interrupt::{CutShort, Interrupt};
 pub use lifetime::{ReminderLifetime, reminder_lifetimes};
 pub use log::{LogRetention, LogSettings};
 pub use output::{Captured, Output};
 pub use project::{
-    Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, TrustedFolder, config_folder,
-    grants, project_keys, revoke, trust, trusted,
+    Agent, ChannelsProject, Granted, OrphanPolicy, Project, Provider, Replies, Skill, grants, project_keys, trust,
 };
 pub use providers::model::HistoryRule;
 pub use providers::web::HealthProbe;
@@ -121,6 +125,7 @@ pub use rhai_front_end::packs::{Budget, PackSpec};
 pub use rhai_front_end::{is_rhai, rhai_definitions};
 pub use table::{builtins, registry};
 pub use testing::{Difference, SnapshotResult, Snapshots, pretty};
+pub use trust::{TrustedFolder, config_folder, revoke, trusted};
 pub use variant::RunVariant;
 pub use world::{Live, World};
 

@@ -6,7 +6,7 @@ mod prompt_result;
 mod served_entry;
 
 pub use prompt_result::{PromptEnd, PromptResult, ReturnedValue};
-pub use served_entry::{ServedCall, ServedEntry, ServedKind, check_entries};
+pub use served_entry::{ServedCall, check_entries};
 
 use super::{Engine, RunOptions, errors, whole};
 use crate::codes::ServedCode;

@@ -1,11 +1,11 @@
 //! [`HttpMock`]: answers in place of servers. Once there is one, no request reaches the network.
 
+use super::query::query_values;
 use super::reading::BodySource;
 use super::request::{HttpHead, text_or_bytes};
 use crate::bind::ScriptFn;
 use crate::codes::TestCode;
 use crate::options::{HttpMockReply, MockFailure, OptionSet};
-use crate::table::query_values;
 use crate::world::World;
 use base::clock::Clock;
 use lang::builtins::json_text;

@@ -6,15 +6,15 @@
 //! - [`CookieJarValue`]: cookies as a value.
 
 mod body;
-mod cookies;
 mod mock;
 mod pages;
+mod query;
 mod reading;
 mod request;
 
-pub(crate) use body::{FormPart, body_of};
-pub(crate) use cookies::CookieJarValue;
+pub(crate) use body::body_of;
 pub(crate) use mock::{HttpMock, MockRoute, method_of};
 pub(crate) use pages::Pages;
+pub(crate) use query::{append_query, query_of, query_pairs, shown_name};
 pub(crate) use reading::{BodyLines, BodyPieces};
 pub(crate) use request::{HttpHead, HttpRequest, response, text_or_bytes};

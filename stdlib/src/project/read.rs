@@ -1,12 +1,12 @@
 //! Reading `harn.toml`, with a place for everything that is wrong.
 
 use super::packs::PACKS;
-use super::trust::{digest, is_trusted};
 use super::user::allowed_keys;
-use super::{NAME, Project, agent, channels, event_log, mcp, packs, policy};
+use super::{Project, agent, channels, event_log, mcp, packs, policy};
 use crate::capability::Capability;
 use crate::codes::ProjectCode;
 use crate::limits::{DEFAULT_MEMORY, parse_size, parse_time};
+use crate::trust::{LARGEST_SETTINGS, NAME, digest, is_trusted};
 use base::files;
 use base::words::UnknownWord;
 use lang::diagnostic::code::CodeRef;
@@ -64,9 +64,6 @@ pub fn project_keys() -> [(&'static str, &'static [&'static str]); 18] {
     ]
 }
 
-/// The largest `harn.toml` that is read.
-pub(super) const LARGEST: u64 = 1 << 20;
-
 /// A `harn.toml` that was read.
 pub(super) struct Read {
     /// The settings, without those that are not allowed.
@@ -94,7 +91,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Vec<Diagnostic>> {
     if path.canonicalize().is_ok_and(|file| !file.starts_with(&folder)) {
         return Err(unreadable(&"it is a link that points outside of its folder"));
     }
-    let bytes = files::read(path, LARGEST).map_err(|error| unreadable(&error))?;
+    let bytes = files::read(path, LARGEST_SETTINGS).map_err(|error| unreadable(&error))?;
     let digest = digest(&bytes);
     let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8 text"))?;
     let source = Source::new(name, text);

@@ -9,8 +9,8 @@ use crate::here;
 use crate::lint;
 use crate::options::{LifecycleToolOptions, OptionReader, OptionSet, SubAgentOptions, SuspendOptions, WorkerSpec};
 use crate::table::bridge::of_queue;
-use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
+use crate::tool_value::native_tool;
 use crate::workers::{
     Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, awaited, envelope, handle, is_inside,
     make, not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,

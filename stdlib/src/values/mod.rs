@@ -2,13 +2,11 @@
 
 mod items;
 mod partial_json;
-mod peer_stream;
 mod stream;
 mod text_stream;
 mod value_stream;
 
 pub(crate) use items::{ItemSource, ItemStream, NextItem};
-pub(crate) use peer_stream::PeerStream;
 pub(crate) use stream::EventStream;
 pub(crate) use text_stream::{Pieces, TextStream};
 pub(crate) use value_stream::ValueStream;
