@@ -37,10 +37,11 @@ use crate::limits::RunLimits;
 use crate::mcp::{McpServerSpec, McpServers};
 use crate::output::{Output, Terminal};
 use crate::recording::{Preview, RunRecording, RunStart};
-use crate::rhai_front_end::packs::PackSpec;
+use crate::registry::registry;
+use crate::reminder_files::RunReminderFiles;
+use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
 use crate::table::input::Input;
-use crate::table::registry;
 use crate::variant::RunVariant;
 use crate::world::{Extensions, Live, Observers, Parameters, World};
 use lang::check::SessionTypes;
@@ -139,6 +140,10 @@ impl Default for RunOptions {
 pub struct Engine {
     isolate: Rc<Isolate>,
     world: Rc<World>,
+    /// Reminder providers of files in Rhai.
+    packs: Rc<Packs>,
+    /// Reminders that are written as files.
+    files: Rc<RunReminderFiles>,
     /// Another one after a piece that was interrupted.
     context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
@@ -174,13 +179,15 @@ impl Engine {
             runtime::reminder::policy::set(policy);
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
+        let packs = Rc::new(Packs::new(options.packs, &options.denied, options.output.clone()));
+        let files = Rc::<RunReminderFiles>::default();
         let world = World::new(
             RunStart::of(options.seed, options.recording, options.preview),
             options.output,
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
             Parameters { args: options.args, task: options.task, cwd: options.cwd },
-            Extensions { models: options.models, packs: options.packs, denied: &options.denied },
+            Extensions { models: options.models, packs: packs.clone(), files: files.clone(), denied: &options.denied },
             options.hosting,
         );
         McpServers::describe(&world, options.mcp_servers);
@@ -191,7 +198,7 @@ impl Engine {
         if let Some(variant) = options.variant {
             world.agents.set_variant(variant);
         }
-        world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
+        files.set_default(options.limits.reminder_files.unwrap_or(false));
         world.reminder_placement.set(options.limits.placement);
         if let Some(limits) = options.limits.budget {
             let _ = world.budget.set(Budget::new(BudgetOwner::Run, limits, None, Ledger::default()));
@@ -203,7 +210,7 @@ impl Engine {
         world.services.routes.set_place(move || waiting.upgrade()?.waiting_place());
         // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
-        world.agents.packs.read_by(options.loader.clone());
+        packs.read_by(options.loader.clone());
         if options.from_stdin {
             Input::of(&world).was_script();
         }
@@ -214,6 +221,8 @@ impl Engine {
         Self {
             isolate,
             world,
+            packs,
+            files,
             context,
             names,
             types,
@@ -296,9 +305,9 @@ impl Engine {
 
     /// Loads the packs. A run does not start without a guard that it was configured with.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
-        self.world.agents.packs.begin_in(source.name());
-        self.world.agents.files.begin_in(source.name());
-        self.world.agents.packs.start(&self.world.agents.providers)
+        self.packs.begin_in(source.name());
+        self.files.begin_in(source.name());
+        self.packs.start(&self.world.agents.providers)
     }
 
     /// Records that a run begins, if activity is recorded. Returns the id of the run in that case.
@@ -434,8 +443,8 @@ impl Drop for Engine {
         self.world.agents.hooks.clear_persona();
         self.world.agents.providers.clear();
         conditions_of(&self.world).clear();
-        self.world.agents.packs.clear();
-        self.world.agents.files.clear();
+        self.packs.clear();
+        self.files.clear();
         self.world.agents.workers.clear();
         McpServers::of(&self.world).clear();
         HttpMock::of(&self.world).clear();

@@ -4,9 +4,11 @@
 
 mod console;
 mod parts;
+mod sources;
 
 pub(crate) use console::{Console, exit_code_of};
 use parts::Parts;
+pub(crate) use sources::{PackSource, ReminderFileSource};
 
 use crate::a2a::client::Peers;
 use crate::capability::Capability;
@@ -18,8 +20,6 @@ use crate::interrupt::{CutShort, Interrupt};
 use crate::output::Output;
 use crate::random::RandomSource;
 use crate::recording::{Models, RecordingMode, RunStart};
-use crate::reminder_files::RunReminderFiles;
-use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::testing::TestContext;
 use crate::variant::RunVariant;
 use base::call::BlockingPool;
@@ -108,9 +108,9 @@ pub(crate) struct Agents {
     /// The routes that have rejected a slot of reminders.
     pub(crate) slots: Rc<SlotFallbacks>,
     /// Reminder providers of files in Rhai.
-    pub(crate) packs: Packs,
+    pub(crate) packs: Rc<dyn PackSource>,
     /// Reminders that are written as files.
-    pub(crate) files: RunReminderFiles,
+    pub(crate) files: Rc<dyn ReminderFileSource>,
     /// The variant of the run.
     variation: OnceCell<ReminderVariation>,
     overrides: OnceCell<Rc<SpecOverrides>>,
@@ -143,7 +143,8 @@ pub(crate) struct Parameters {
 pub(crate) struct Extensions<'a> {
     /// The capabilities of models, if they differ from the built-in table.
     pub(crate) models: Option<CapabilityTable>,
-    pub(crate) packs: Vec<PackSpec>,
+    pub(crate) packs: Rc<dyn PackSource>,
+    pub(crate) files: Rc<dyn ReminderFileSource>,
     /// Capabilities taken away.
     pub(crate) denied: &'a [Capability],
 }
@@ -169,14 +170,13 @@ impl World {
         let clock = Rc::new(clock);
         let services = Services::new(extensions.models, deck, &clock);
         let readable = (!extensions.denied.contains(&Capability::FsRead)).then(|| services.facts.clone());
-        let packs = Packs::new(extensions.packs, extensions.denied, output.clone());
         let failures = LoopFailures::new(output.clone());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             console: Console::new(output),
             observers,
             stop: StopState { interrupt, cut_short: RefCell::default(), failures },
-            agents: Agents::new(seed, readable, packs),
+            agents: Agents::new(seed, readable, extensions.packs, extensions.files),
             services,
             random: RandomSource::new(seed),
             parameters,
@@ -254,7 +254,12 @@ impl World {
 
 impl Agents {
     /// Creates the state without agents. Providers read `facts` without asking for permissions.
-    fn new(seed: u64, facts: Option<Rc<Facts>>, packs: Packs) -> Agents {
+    fn new(
+        seed: u64,
+        facts: Option<Rc<Facts>>,
+        packs: Rc<dyn PackSource>,
+        files: Rc<dyn ReminderFileSource>,
+    ) -> Agents {
         Agents {
             sessions: Sessions::new(seed),
             workers: Workers::default(),
@@ -262,7 +267,7 @@ impl Agents {
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(facts))),
             slots: Rc::default(),
             packs,
-            files: RunReminderFiles::default(),
+            files,
             variation: OnceCell::new(),
             overrides: OnceCell::new(),
         }

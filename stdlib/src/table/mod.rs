@@ -130,9 +130,9 @@ static MODULES: &[&str] =
 /// Filled on the first look-up.
 static INDEX: Index = Index::new();
 
-/// Returns the builtins, and the named types of their signatures.
+/// Returns the rows, and the named types of their signatures. Users of the crate get them from [`crate::registry::registry`].
 #[must_use]
-pub const fn registry() -> Registry {
+pub(crate) const fn registry() -> Registry {
     Registry::new(GROUPS)
         .with_index(&INDEX)
         .with_options(OPTIONS)
