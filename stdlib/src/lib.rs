@@ -1,25 +1,30 @@
 //! The builtins that a script can call: the core and its providers, bound into the language.
 //!
 //! - [`Engine`]: checks and runs scripts; a REPL feeds it piece by piece.
-//! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock.
-//! - `a2a`: asking other agents.
+//! - [`World`]: what one run holds of the core: sessions, hooks, providers, routes, log, clock. Later modules keep their own
+//!   state as parts of it.
+//! - `here`, `call_context`: the session and scope in which a builtin is called. `arguments`: what its arguments name.
 //! - `bind`: what the core calls, made of script functions: hooks, tools, providers, models, compactors.
+//! - `a2a`: asking other agents. `http`: requests, their answers, and answers in place of servers.
 //! - `channel`: channels to the daemon that serves a script.
 //! - `disk`: file operations, off the threads of sessions.
 //! - `hub`: hubs, of this process and others. `hub_convert`: the messages of a hub in the model of A2A.
 //! - `mcp`: tools, resources, prompts and reminders of MCP servers.
+//! - `options`: the options of builtins. `schema`, `decode`, `answer`: types that a script declares, for tools and answers.
 //! - `loops`, `workers`: a loop as a script describes it, and those that work for another.
 //! - `persist`: loops that outlive their process.
-//! - `rhai_front_end`: Rhai beside Harn.
-//! - `table`: the builtins, one file per namespace.
+//! - `table`: the builtins, one file per namespace. `registry`: the builtins with all that `check` asks.
 //! - `rhai_front_end`: scripts in Rhai, with the same builtins.
 //! - `reminder_files`: reminders that are written as files of a project.
+//! - `project`: the settings of a project. `trust`: which folders of others the user trusts.
 //! - `recording`: runs on record, and run again from it.
 //! - `testing`: what tests of scripts need.
 //! - [`RunVariant`]: what an evaluation changes in a run.
-//! - `values`: what the core hands out, as values of the language; `convert` goes both ways.
+//! - `values`, `failed_loop`: what the core hands out, as values of the language; `convert` goes both ways.
 //! - `lint`: what `check` finds in literals of reminders, hooks and providers.
 //! - `codes`: the diagnostic codes of this crate, and their rows. [`catalogue`]: those of every crate.
+//!
+//! A module names earlier modules only; the test `tests/system/stages.rs` holds their order.
 
 mod a2a;
 mod answer;
