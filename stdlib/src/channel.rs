@@ -2,7 +2,7 @@
 //!
 //! - [`ChannelHost`], [`OpenChannel`]: a daemon and a channel to it, implemented by the daemon. [`ChannelRequest`]: what a
 //!   script asks for. [`ChannelRefusal`]: the reason why it does not get it.
-//! - `value`: a channel as a value. `stream`: the events of a session. [`ScriptChannelCode`] (`codes`): the errors.
+//! - `value`: a channel as a value. `stream`: the events of a session.
 
 mod stream;
 mod value;

@@ -1,7 +1,7 @@
 //! Checking and running scripts.
 //!
 //! - `ending`: the end of a run. `waiting`: its waits for the outside, and its interruption.
-//! - `unset`: names of a session without a value.
+//! - `unset`: names of a session without a value. `recording`: runs that are recorded or replayed.
 //! - [`TestCase`]: a test of a file. [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
 mod embedded;

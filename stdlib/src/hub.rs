@@ -2,7 +2,7 @@
 //!
 //! - [`HubConnection`] (`client`): the requests of one agent, to a hub of this process or over gRPC.
 //! - `stream`: tasks and events as they come. `renewal`: leases of tasks that take long. [`HubTask`] (`task`): a leased task.
-//! - `bounds`: the maximum size of arguments. [`convert`]: the messages of a hub in the model of A2A. [`HubClientCode`] (`codes`): the errors.
+//! - `bounds`: the maximum size of arguments. [`convert`]: the messages of a hub in the model of A2A.
 
 pub(crate) mod bounds;
 pub(crate) mod client;

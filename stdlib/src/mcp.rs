@@ -6,7 +6,7 @@
 //! - `oauth`: how the tokens of a server behind a URL are obtained.
 //! - `source`: the tools of loops, which follow changes. `tool`: tools of servers for loops. `user`: questions of servers, and reports of progress.
 //! - `bridge`: reminders of servers; `events`: those that are events. `cache`: stored lists of tools.
-//! - `error`, `codes`: errors for scripts.
+//! - `error`: errors for scripts.
 
 mod access;
 mod bridge;

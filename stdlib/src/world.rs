@@ -1,6 +1,6 @@
 //! [`World`]: the state of a run besides its isolate.
 //!
-//! - [`Console`]: the printed output. `parts`: state of later modules.
+//! - [`Console`]: the printed output. `parts`: state of later modules. `sources`: reminders that a project adds.
 
 mod console;
 mod parts;
@@ -76,7 +76,7 @@ pub struct World {
     pub(crate) hosting: Option<Rc<Hosting>>,
     /// The test that it runs.
     pub(crate) test: OnceCell<TestContext>,
-    /// What later modules keep in the run.
+    /// State that later modules keep in the run.
     parts: Parts,
 }
 

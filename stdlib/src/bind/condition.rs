@@ -139,12 +139,11 @@ pub(crate) fn to_reminder_data(
     context: &Rc<Context>,
 ) -> Result<Data, Box<Raise>> {
     let Some(world) = isolate.host().as_any().downcast_ref::<World>() else { return to_data_naming(value, None) };
-    let conditions = conditions_of(world);
     let name = |value: &Value| {
         let function = ScriptFn::from(Function::new(isolate, context, value.clone())?);
         let id = world.random.ids.next_text(world.clock.now_ms());
         let name: Arc<str> = condition_name(&id).into();
-        conditions.add(name.clone(), function);
+        conditions_of(world).add(name.clone(), function);
         Some(name)
     };
     to_data_naming(value, Some(&name))

@@ -3,7 +3,7 @@
 //! - [`HttpRequest`]: a request with its attempts. [`HttpHead`]: an answer whose body is still to be read.
 //! - [`HttpMock`]: answers in place of servers, for tests.
 //! - `body`: bodies of requests. `pages`: the items of an answer in several pages. `reading`: bodies that are read as they come.
-//! - [`CookieJarValue`]: cookies as a value.
+//! - `query`: queries of URLs.
 
 mod body;
 mod mock;

@@ -1,6 +1,6 @@
 //! Runs on record: `harn run --record` and `--replay`.
 //!
-//! - [`RunRecording`]: what a run writes, or what it is run again from.
+//! - [`RunRecording`]: what a run writes, or what it is run again from. The engine begins and opens them.
 //! - [`Models`]: the routes of a run with a recording around them; everything that asks a model goes through it.
 //! - [`Preview`]: requests that are shown instead of sent.
 //! - `record`, `replay`: one call, written down or answered from what was written.

@@ -8,7 +8,6 @@
 //! - `run`, `calls`, `names`: what fails while a script runs; `trace`: who called whom.
 //! - `words`, `slips`: types and sentences; words that mean something elsewhere.
 //! - `place`, `tokens`: from line and column to the token, its brackets and arguments.
-//! - `codes`: the catalogue of what only Rhai knows.
 
 pub(super) mod calls;
 mod habits;

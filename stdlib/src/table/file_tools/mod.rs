@@ -1,4 +1,4 @@
-//! Standard file tools for agents. They work below one folder and cannot leave it: `root` walks there handle by handle and
+//! Standard file tools for agents. They work below one folder and cannot leave it: [`Root`] opens its paths handle by handle and
 //! follows no link.
 
 mod edit;
