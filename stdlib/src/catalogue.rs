@@ -1,10 +1,10 @@
 //! Every diagnostic code of harn, in one list.
 
-use crate::codes::{AgentCode, PeerCode, ScriptChannelCode, ServedCode};
 #[cfg(feature = "hub")]
+use crate::codes::HubClientCode;
 use crate::codes::{
-    HubClientCode, McpCode, PackCode, ProjectCode, RecordingCode, ReminderFileCode, RhaiCode, SchemaCode, SourceCode,
-    SystemCode, TestCode,
+    AgentCode, McpCode, PackCode, PeerCode, ProjectCode, RecordingCode, ReminderFileCode, RhaiCode, SchemaCode,
+    ScriptChannelCode, ServedCode, SourceCode, SystemCode, TestCode,
 };
 use base::codes::{Code as CoreRow, CodeRef as CoreCode};
 use eventlog::LogCode;

@@ -7,11 +7,11 @@ use crate::fault::of_reminder;
 use crate::world::World;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, RunCode};
-#[cfg(feature = "hub")]
 use runtime::lifecycle::{LifecycleContext, LifecycleRecord};
 use runtime::reminder_providers::{ReminderOptions, ReminderProvider};
 use runtime::scope::{Caller, Receipts, Scope, WorkPath};
 use runtime::session::Session;
+#[cfg(feature = "hub")]
 use runtime::spans::{Activity, TraceContext};
 use std::rc::Rc;
 use std::sync::Arc;
