@@ -69,6 +69,7 @@ mod mcp;
 mod packs;
 mod policy;
 mod read;
+mod settings;
 mod trust;
 mod user;
 

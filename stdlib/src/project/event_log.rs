@@ -1,6 +1,6 @@
 //! `[event_log]` of `harn.toml`.
 
-use super::read::{SettingsReader, not_text};
+use super::settings::{SettingsReader, not_text};
 use crate::catalogue::from_core;
 use crate::codes::ProjectCode;
 use crate::limits::parse_time;

@@ -2,7 +2,7 @@
 
 use base::data::Data;
 
-use super::read::SettingsReader;
+use super::settings::SettingsReader;
 use crate::codes::ProjectCode;
 use crate::mcp::{McpServerSpec, TOML_KEYS};
 use toml::Spanned;

@@ -1,6 +1,6 @@
 //! `packs` under `[providers]` of `harn.toml`.
 
-use super::read::{SettingsReader, not_text};
+use super::settings::{SettingsReader, not_text};
 use crate::capability::Capability;
 use crate::codes::ProjectCode;
 use crate::rhai_front_end::packs::{Budget, PackSpec};

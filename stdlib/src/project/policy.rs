@@ -1,7 +1,7 @@
 //! `[reminders.policy]`: reminders that are forced, forbidden, limited by source or marked, by the project and by the
 //! managed file that `HARN_POLICY` names.
 
-use super::read::{SettingsReader, not_text, span};
+use super::settings::{SettingsReader, not_text, span};
 use crate::codes::ProjectCode;
 use crate::trust::LARGEST_SETTINGS;
 use base::data::Data;
