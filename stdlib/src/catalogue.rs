@@ -1,21 +1,11 @@
 //! Every diagnostic code of harn, in one list.
 
-use crate::a2a::client::PeerCode;
-use crate::channel::ScriptChannelCode;
-use crate::fault::AgentCode;
-use crate::hosting::ServedCode;
 #[cfg(feature = "hub")]
-use crate::hub::HubClientCode;
-use crate::mcp::McpCode;
-use crate::project::ProjectCode;
-use crate::read::SourceCode;
-use crate::recording::RecordingCode;
-use crate::reminder_files::ReminderFileCode;
-use crate::rhai_front_end::RhaiCode;
-use crate::rhai_front_end::packs::PackCode;
-use crate::schema::SchemaCode;
-use crate::system::SystemCode;
-use crate::testing::TestCode;
+use crate::codes::HubClientCode;
+use crate::codes::{
+    AgentCode, McpCode, PackCode, PeerCode, ProjectCode, RecordingCode, ReminderFileCode, RhaiCode, SchemaCode,
+    ScriptChannelCode, ServedCode, SourceCode, SystemCode, TestCode,
+};
 use base::codes::{Code as CoreRow, CodeRef as CoreCode};
 use eventlog::LogCode;
 use lang::diagnostic::Severity;

@@ -2,13 +2,12 @@
 //!
 //! - [`ChannelHost`], [`OpenChannel`]: a daemon and a channel to it, implemented by the daemon. [`ChannelRequest`]: what a
 //!   script asks for. [`ChannelRefusal`]: the reason why it does not get it.
-//! - `value`: a channel as a value. `stream`: the events of a session. [`ScriptChannelCode`] (`codes`): the errors.
+//! - `value`: a channel as a value. `stream`: the events of a session.
 
-mod codes;
 mod stream;
 mod value;
 
-pub(crate) use codes::ScriptChannelCode;
+use crate::codes::ScriptChannelCode;
 pub(crate) use stream::ChannelStream;
 pub(crate) use value::ChannelValue;
 

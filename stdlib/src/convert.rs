@@ -1,6 +1,5 @@
 //! Values of the language and data of the core, into one another.
 
-use crate::values::TranscriptValue;
 use base::data::{Data, Entries};
 use lang::value::article;
 use lang::value::{Dict, Range, Str, Value};
@@ -9,8 +8,10 @@ use runtime::reminder::{ReminderField, Surface};
 use std::sync::Arc;
 
 mod keys;
+mod transcript;
 
 pub(crate) use keys::of_value as key;
+pub(crate) use transcript::TranscriptValue;
 
 /// Data as a value.
 pub fn to_value(data: &Data) -> Value {

@@ -1,7 +1,7 @@
 //! Checking and running scripts.
 //!
 //! - `ending`: the end of a run. `waiting`: its waits for the outside, and its interruption.
-//! - `unset`: names of a session without a value.
+//! - `unset`: names of a session without a value. `recording`: runs that are recorded or replayed.
 //! - [`TestCase`]: a test of a file. [`Piece`]: what is typed into a REPL. [`Hosted`]: a run that lives on, and answers prompts.
 
 mod embedded;
@@ -10,6 +10,7 @@ mod hosted;
 mod inspect;
 mod mcp;
 mod piece;
+mod recording;
 mod test_run;
 mod unset;
 mod waiting;
@@ -19,8 +20,7 @@ pub use ending::RunResult;
 use ending::errors;
 use eventlog::{EventLog, MemoryLog};
 pub use hosted::{
-    Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, ServedEntry, ServedKind,
-    check_entries, check_served,
+    Hosted, PromptEnd, PromptResult, Request, ReturnedValue, Servable, ServedCall, check_entries, check_served,
 };
 pub use inspect::{ConversationView, ReminderView};
 pub use mcp::SyncedServer;
@@ -28,17 +28,20 @@ pub use piece::Piece;
 pub use test_run::{TestCase, TestOutcome};
 use unset::UnsetNames;
 
-use crate::Capability;
-use crate::bind::RunDriver;
+use crate::bind::{RunDriver, conditions_of};
+use crate::capability::Capability;
 use crate::hosting::Hosting;
+use crate::http::HttpMock;
 use crate::interrupt::Interrupt;
 use crate::limits::RunLimits;
-use crate::mcp::McpServerSpec;
+use crate::mcp::{McpServerSpec, McpServers};
 use crate::output::{Output, Terminal};
 use crate::recording::{Preview, RunRecording, RunStart};
-use crate::rhai_front_end::packs::PackSpec;
+use crate::registry::registry;
+use crate::reminder_files::RunReminderFiles;
+use crate::rhai_front_end::packs::{PackSpec, Packs};
 use crate::rhai_front_end::{self, Constants, FrontEndConfig, RhaiFrontEnd, Session, is_rhai};
-use crate::table::registry;
+use crate::table::input::Input;
 use crate::variant::RunVariant;
 use crate::world::{Extensions, Live, Observers, Parameters, World};
 use lang::check::SessionTypes;
@@ -137,6 +140,10 @@ impl Default for RunOptions {
 pub struct Engine {
     isolate: Rc<Isolate>,
     world: Rc<World>,
+    /// Reminder providers of files in Rhai.
+    packs: Rc<Packs>,
+    /// Reminders that are written as files.
+    files: Rc<RunReminderFiles>,
     /// Another one after a piece that was interrupted.
     context: RefCell<Rc<Context>>,
     names: RefCell<Vec<Outer>>,
@@ -172,20 +179,18 @@ impl Engine {
             runtime::reminder::policy::set(policy);
         }
         let log = options.log.unwrap_or_else(|| Rc::new(MemoryLog::new()));
+        let packs = Rc::new(Packs::new(options.packs, &options.denied, options.output.clone()));
+        let files = Rc::<RunReminderFiles>::default();
         let world = World::new(
             RunStart::of(options.seed, options.recording, options.preview),
             options.output,
             Observers { live: options.live, log, activity: options.activity.map(Activity::new) },
             options.interrupt,
-            Parameters { args: options.args, task: options.task, cwd: options.cwd, ..Parameters::default() },
-            Extensions {
-                models: options.models,
-                packs: options.packs,
-                mcp_servers: options.mcp_servers,
-                denied: &options.denied,
-            },
+            Parameters { args: options.args, task: options.task, cwd: options.cwd },
+            Extensions { models: options.models, packs: packs.clone(), files: files.clone(), denied: &options.denied },
             options.hosting,
         );
+        McpServers::describe(&world, options.mcp_servers);
         if let Some(time) = options.limits.hook {
             world.hook_timeout_ms.set(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
         }
@@ -193,7 +198,7 @@ impl Engine {
         if let Some(variant) = options.variant {
             world.agents.set_variant(variant);
         }
-        world.agents.files.set_default(options.limits.reminder_files.unwrap_or(false));
+        files.set_default(options.limits.reminder_files.unwrap_or(false));
         world.reminder_placement.set(options.limits.placement);
         if let Some(limits) = options.limits.budget {
             let _ = world.budget.set(Budget::new(BudgetOwner::Run, limits, None, Ledger::default()));
@@ -205,9 +210,9 @@ impl Engine {
         world.services.routes.set_place(move || waiting.upgrade()?.waiting_place());
         // The driver is not set before.
         let _ = world.driver.set(Rc::new(RunDriver::of(&isolate)));
-        world.agents.packs.read_by(options.loader.clone());
+        packs.read_by(options.loader.clone());
         if options.from_stdin {
-            world.parameters.input.was_script();
+            Input::of(&world).was_script();
         }
         let modules = Modules::new(options.loader.clone());
         let (context, names, types, unset, front_end, session, runtime, watched, activity) = Default::default();
@@ -216,6 +221,8 @@ impl Engine {
         Self {
             isolate,
             world,
+            packs,
+            files,
             context,
             names,
             types,
@@ -298,9 +305,9 @@ impl Engine {
 
     /// Loads the packs. A run does not start without a guard that it was configured with.
     fn start_packs(&self, source: &SourceRef) -> Result<(), Vec<Diagnostic>> {
-        self.world.agents.packs.begin_in(source.name());
-        self.world.agents.files.begin_in(source.name());
-        self.world.agents.packs.start(&self.world.agents.providers)
+        self.packs.begin_in(source.name());
+        self.files.begin_in(source.name());
+        self.packs.start(&self.world.agents.providers)
     }
 
     /// Records that a run begins, if activity is recorded. Returns the id of the run in that case.
@@ -435,12 +442,12 @@ impl Drop for Engine {
         self.world.agents.hooks.clear_session();
         self.world.agents.hooks.clear_persona();
         self.world.agents.providers.clear();
-        self.world.agents.conditions.clear();
-        self.world.agents.packs.clear();
-        self.world.agents.files.clear();
+        conditions_of(&self.world).clear();
+        self.packs.clear();
+        self.files.clear();
         self.world.agents.workers.clear();
-        self.world.services.mcp.clear();
-        self.world.services.http_mock.clear();
+        McpServers::of(&self.world).clear();
+        HttpMock::of(&self.world).clear();
         if let Some(session) = self.session.get() {
             session.close();
         }

@@ -1,15 +1,14 @@
 //! Raises of the language and faults of the core, into one another.
 
-mod codes;
-
-pub use codes::AgentCode;
+use crate::codes::AgentCode;
 
 use crate::a2a::client::PeerError;
 use crate::catalogue::{from_core, to_core};
 use crate::convert::to_value;
 use base::call::{CallError, CallErrorKind};
-use base::codes::CodeRef as CoreCode;
+use base::codes::{CodeRef as CoreCode, Severity};
 use eventlog::LogError;
+use lang::diagnostic::Diagnostic;
 use lang::diagnostic::code::CodeRef;
 use lang::value::Value;
 use lang::vm::{Raise, RunCode, Why};
@@ -17,6 +16,7 @@ use runtime::agent_loop::snapshot::SnapshotError;
 use runtime::budget::BudgetError;
 use runtime::lifecycle::ForcedUnshown;
 use runtime::model::ModelError;
+use runtime::note::Note;
 use runtime::reminder::ReminderError;
 use runtime::reminder::policy::PolicyRefusal;
 use runtime::session::SessionError;
@@ -239,4 +239,29 @@ pub(crate) fn of_worker(error: &WorkerError) -> Box<Raise> {
             Raise::error(AgentCode::WorkerState, error.to_string())
         }
     }
+}
+
+/// Returns the diagnostic of a note. A raise has a place; a note alone does not.
+pub(crate) fn as_diagnostic(note: &Note) -> Diagnostic {
+    let severity = match note.severity {
+        Severity::Error => lang::diagnostic::Severity::Error,
+        Severity::Warning => lang::diagnostic::Severity::Warning,
+        Severity::Info => lang::diagnostic::Severity::Info,
+    };
+    let mut d = match &note.fault {
+        Some(fault) => to_raise(fault).to_diagnostic(),
+        None => Diagnostic::new(note.code.map_or(AgentCode::Note.code(), from_core), note.message.clone()),
+    };
+    d.severity = severity;
+    if let Some(about) = &note.about {
+        // An uncaught error of a handler does not end the run.
+        d = match d.message.strip_prefix("uncaught error: ") {
+            Some(said) => {
+                d.message = format!("`{about}` failed: {said}");
+                d.note("the run continues without it")
+            }
+            None => d.note(format!("reported for `{about}`")),
+        };
+    }
+    d
 }

@@ -2,86 +2,19 @@
 use base::data::Data;
 
 use crate::bind::to_reminder_data;
+use crate::call_context::{CallContext, WorkLine};
 use crate::fault::of_reminder;
 use crate::world::World;
 use lang::value::Value;
-use lang::vm::{Context, Cx, Halt, Raise, RunCode};
-#[cfg(feature = "hub")]
+use lang::vm::{Cx, Raise, RunCode};
 use runtime::lifecycle::{LifecycleContext, LifecycleRecord};
-use runtime::receipt::AuditLog;
 use runtime::reminder_providers::{ReminderOptions, ReminderProvider};
 use runtime::scope::{Caller, Receipts, Scope, WorkPath};
-use runtime::seam::Turn;
 use runtime::session::Session;
+#[cfg(feature = "hub")]
 use runtime::spans::{Activity, TraceContext};
-use std::any::Any;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// The context that a fiber passes on to those that it starts.
-#[derive(Clone, Default)]
-pub(crate) struct CallContext {
-    /// The session whose hook, tool or provider it is.
-    session: Option<Rc<Session>>,
-    /// The scope around the turn.
-    scope: Option<Scope>,
-    /// The script that the mock model answers from.
-    script: Option<u64>,
-    /// The log of tool-call receipts.
-    audit: Option<Rc<AuditLog>>,
-}
-
-impl CallContext {
-    /// A context for a call out of a turn, which `halt` stops by itself.
-    pub(crate) fn context(base: &Context, turn: Turn<'_>, halt: Halt) -> Context {
-        let (session, scope) = (Some(turn.session.clone()), Some(turn.scope.clone()));
-        let here = Self {
-            session,
-            scope,
-            script: turn.scope.script,
-            audit: turn.scope.receipts.as_ref().map(|receipts| receipts.log.clone()),
-        };
-        // It works in the line of those who call it, not of those who registered it.
-        let line = turn.scope.caller.path.as_any().downcast_ref::<WorkLine>();
-        let mut context = base.clone();
-        context.halt = Some(halt);
-        context.data = Some(Rc::new(here));
-        if let Some(line) = line {
-            context.path = line.0.clone();
-        }
-        context
-    }
-
-    /// A context in which receipts of tool calls are filed, with the place for them.
-    pub(crate) fn with_audit(base: &Context) -> (Context, Rc<AuditLog>) {
-        let here = base.data::<Self>().cloned().unwrap_or_default();
-        let audit = AuditLog::inside(here.audit.clone());
-        (base.with_data(Rc::new(Self { audit: Some(audit.clone()), ..here })), audit)
-    }
-
-    /// A context in which the mock model answers from a script.
-    pub(crate) fn with_script(base: &Context, script: u64) -> Context {
-        let here = base.data::<Self>().cloned().unwrap_or_default();
-        base.with_data(Rc::new(Self { script: Some(script), ..here }))
-    }
-}
-
-/// A line of work of the language, as the core sees it.
-pub(crate) struct WorkLine(pub(crate) lang::vm::Path);
-
-impl WorkPath for WorkLine {
-    fn name(&self) -> Rc<str> {
-        self.0.name().clone()
-    }
-
-    fn child(&self, kind: &'static str) -> Rc<dyn WorkPath> {
-        Rc::new(Self(self.0.child(kind)))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
 
 /// The world of the run.
 pub(crate) fn world(cx: &Cx<'_>) -> Result<Rc<World>, Box<Raise>> {
@@ -131,7 +64,7 @@ pub(crate) fn reminders_of_loop(scope: &Scope, world: &World) -> Result<LoopRemi
         Ok(options) if scope.caller.depth > 0 => world.agents.vary(options),
         _ => ReminderOptions { enabled: false, ..ReminderOptions::default() },
     };
-    crate::options::bring_packs(&mut options, world)?;
+    world.agents.bring_packs(&mut options)?;
     let providers = options.select(&world.agents.providers).map_err(|e| of_reminder(&e))?;
     Ok((options, providers))
 }

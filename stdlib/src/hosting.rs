@@ -1,9 +1,9 @@
 //! [`Hosting`]: the exchange between a run and the host that serves it.
 
-mod codes;
+mod served_entry;
 mod task_update;
 
-pub(crate) use codes::ServedCode;
+pub use served_entry::{ServedEntry, ServedKind};
 pub use task_update::{Part, PlanEntry, Priority, Progress, TaskArtifact, TaskUpdate};
 
 use crate::channel::ChannelHost;

@@ -1,6 +1,7 @@
 //! Telling a run from outside to stop.
 
 use lang::vm::Local;
+use runtime::loop_status::LoopStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -55,4 +56,21 @@ impl Interrupt {
             std::future::pending::<()>().await;
         })
     }
+}
+
+/// A loop that was cut short by the interrupt.
+#[derive(Debug, Clone)]
+pub struct CutShort {
+    /// The name of the loop.
+    pub name: String,
+    /// The session.
+    pub session_id: String,
+    /// The status of its result.
+    pub status: LoopStatus,
+    /// The number of its iterations, including the unfinished one.
+    pub iterations: u32,
+    /// The activity that was interrupted.
+    pub doing: String,
+    /// The model's text so far.
+    pub text: String,
 }

@@ -1,31 +1,32 @@
 //! A loop as a script describes it, made into what the core runs. `agent_loop`, sub-agents and workers share it.
 
-use crate::bind::{
-    OutsideApprover, ScriptHook, ScriptModel, ScriptPermissions, roomy_model, roomy_tools, silent_tools,
-};
-use crate::convert::{to_data, to_value};
+mod permissions;
+
+use crate::bind::{OutsideApprover, ScriptHook, ScriptModel, conditions_of, offered, roomy_model};
+use crate::capability::Capability;
+use crate::convert::{TranscriptValue, to_data, to_value};
+use crate::failed_loop::{FailedLoop, FailureSubject};
 use crate::fault::{of_reminder, of_session};
+use crate::here;
 use crate::mcp::{ServerTools, server_of};
 use crate::options::{BudgetOptions, OptionReader, SharedLoopOptions, compaction, daemon, label_of, reminder_options};
 use crate::progress::watch;
 use crate::skills::Skills;
-use crate::table::{announce, tools_from};
 use crate::tool_search::{Deferral, SearchedTools};
-use crate::values::failed_loop::FailureSubject;
-use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
+use crate::tool_value::tools_from;
 use crate::world::World;
-use crate::{Capability, here};
 use base::data::Data;
 use lang::source::{SourceRef, Span};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};
+use permissions::ScriptPermissions;
 use runtime::agent_loop::{LoopOptions, LoopParts, LoopResult, SourcedTools, ToolMode, ToolSource};
 use runtime::capabilities::Capabilities;
 use runtime::hooks::Hook;
 use runtime::model::Request;
 use runtime::reminder_providers::{ReminderFiles, ReminderOptions};
 use runtime::scope::Scope;
-use runtime::seam::{Approver, Model, Permissions, Tool};
+use runtime::seam::{Approver, Model, Permissions};
 use runtime::session::Session;
 use runtime::text_tools::TextTools;
 use std::rc::Rc;
@@ -115,7 +116,7 @@ fn parts(
         None => judge,
     };
     let (hooks, providers) = (world.agents.hooks.clone(), world.agents.providers.clone());
-    let conditions = world.agents.conditions.clone();
+    let conditions = conditions_of(world);
     let files = reminder_files(cx, world, arg, loop_options)?;
     Ok(LoopParts {
         model,
@@ -130,6 +131,20 @@ fn parts(
         post_turn,
         live: watch(world),
     })
+}
+
+/// Reports, once a run each, that the mock answers for lack of a provider, and that a key goes to another server than the
+/// vendor's own.
+pub(crate) fn announce(world: &Rc<World>, request: &Request) {
+    let Ok(route) = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
+    if route.fell_back_to_mock {
+        world.console.say_once(
+            "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
+        );
+    }
+    if let Some((variable, origin)) = route.key_sent_elsewhere {
+        world.console.say_once(&format!("note: sending the key of {variable} to {origin}"));
+    }
 }
 
 /// Returns the reminder files of a loop, if it uses them.
@@ -152,19 +167,6 @@ fn reminder_files(
             .help("run without `--deny` for this capability, or remove `files`"));
     }
     Ok(Some(files.of_loop(world.pool(), by_script)))
-}
-
-/// Returns tools as loops of the run offer them: in a preview they do not run, and in a served session they wait until there
-/// is room for what they show.
-pub(crate) fn offered(world: &World, tools: Vec<Rc<dyn Tool>>) -> Vec<Rc<dyn Tool>> {
-    let tools = match world.services.routes.as_preview() {
-        Some(preview) => silent_tools(tools, |name| preview.runs(name)),
-        None => tools,
-    };
-    match &world.hosting {
-        Some(hosting) => roomy_tools(tools, hosting),
-        None => tools,
-    }
 }
 
 fn loop_options(
@@ -270,7 +272,7 @@ pub(crate) fn result_value(
     dict.insert(Str::new("transcript"), TranscriptValue::value(result.transcript.clone()));
     let value = Value::dict(dict);
     if result.has_failed() {
-        let failure = LoopFailures::add(world, FailureSubject::Loop, &result.error, place);
+        let failure = world.stop.failures.add(FailureSubject::Loop, &result.error, place);
         return failure.map_or(value.clone(), |failure| FailedLoop::value(value, failure));
     }
     value

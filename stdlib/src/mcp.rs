@@ -6,12 +6,11 @@
 //! - `oauth`: how the tokens of a server behind a URL are obtained.
 //! - `source`: the tools of loops, which follow changes. `tool`: tools of servers for loops. `user`: questions of servers, and reports of progress.
 //! - `bridge`: reminders of servers; `events`: those that are events. `cache`: stored lists of tools.
-//! - `error`, `codes`: errors for scripts.
+//! - `error`: errors for scripts.
 
 mod access;
 mod bridge;
 mod cache;
-mod codes;
 mod error;
 mod events;
 mod launch;
@@ -23,7 +22,6 @@ mod tool;
 mod user;
 
 pub(crate) use cache::{cached_tools, store_tools};
-pub(crate) use codes::McpCode;
 pub(crate) use error::of_mcp;
 pub(crate) use servers::{McpServer, McpServers, named_server, server_of};
 pub(crate) use source::ServerTools;

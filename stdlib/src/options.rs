@@ -58,8 +58,8 @@ pub(crate) use testing::*;
 pub(crate) use tools::*;
 pub(crate) use web::*;
 
+use crate::arguments::take_transcript;
 use crate::convert::to_data_lossy;
-use crate::values::TranscriptValue;
 use crate::world::World;
 use kind::path;
 use lang::builtins::{OptionTable, args};
@@ -314,7 +314,7 @@ impl<'a> OptionReader<'a> {
                 .about(self.arg, format!("both `transcript` and `{other}`"))
                 .help(format!("remove `{other}`, or remove `transcript`")));
         }
-        let read = TranscriptValue::take(std::slice::from_ref(given), 0, world, scope);
+        let read = take_transcript(std::slice::from_ref(given), 0, world, scope);
         read.map(Some).map_err(|raise| raise.about(self.arg, "`transcript` is not a transcript"))
     }
 }

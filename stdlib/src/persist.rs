@@ -4,13 +4,15 @@
 //! with it, and the first run begins without one. A `resume_path` of another file is resumed once,
 //! like the snapshot of a worker.
 
+use crate::capability::Capability;
+use crate::convert::to_data;
 use crate::fault::{of_session, of_snapshot};
+use crate::here;
 use crate::log::read_log;
 use crate::options::{AgentLoopOptions, OptionReader};
-use crate::workers::recipe_of;
 use crate::world::World;
-use crate::{Capability, here};
 use base::clock::Clock;
+use base::data::Data;
 use base::lock::LockFile;
 use eventlog::{EventLog, LogReader};
 use lang::vm::{Cx, Raise, RunCode};
@@ -50,6 +52,10 @@ struct LeftLoop {
 
 /// The argument of `agent_loop` that has its options.
 const OPTIONS: usize = 2;
+
+/// Options that a worker does not need a second time: the session holds what they said. Tools go by their names.
+const NOT_AGAIN: &[&str] =
+    &["background", "messages", "parent_session_id", "reminder_propagation", "session_id", "task", "tools"];
 
 /// Reads the two options; `None` if neither is given.
 pub(crate) fn paths(cx: &Cx<'_>, options: &AgentLoopOptions) -> Result<Option<PersistPaths>, Box<Raise>> {
@@ -128,6 +134,21 @@ fn permitted(cx: &Cx<'_>, writes: bool, reads: bool) -> Result<(), Box<Raise>> {
     let message = format!("`{key}` needs the capability `{}`, which this run does not have", right.name());
     let raise = Raise::error(RunCode::Denied, message).about(OPTIONS, format!("invalid `{key}`"));
     Err(raise.help("run without `--deny` for this capability"))
+}
+
+/// Returns the options for a snapshot: those that are data, and the names of the others.
+pub(crate) fn recipe_of(options: &OptionReader<'_>) -> (Data, Vec<Arc<str>>) {
+    let mut data = Vec::new();
+    let mut needs = Vec::new();
+    let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
+    for (key, value) in entries {
+        let key: Arc<str> = Arc::from(key.as_str());
+        match to_data(value) {
+            Ok(value) => data.push((key, value)),
+            Err(_) => needs.push(key),
+        }
+    }
+    (Data::dict(data), needs)
 }
 
 fn recipe(options: &OptionReader<'_>, system: Option<&str>) -> Recipe {

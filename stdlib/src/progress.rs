@@ -1,27 +1,11 @@
 //! The loops that an interrupt cut short, for the user who interrupted.
 
+use crate::interrupt::CutShort;
 use crate::world::{Live, World};
 use runtime::agent_loop::{LoopEvent, LoopObservation, LoopResult};
 use runtime::loop_status::LoopStatus;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// A loop that was cut short by the interrupt.
-#[derive(Debug, Clone)]
-pub struct CutShort {
-    /// The name of the loop.
-    pub name: String,
-    /// The session.
-    pub session_id: String,
-    /// The status of its result.
-    pub status: LoopStatus,
-    /// The number of its iterations, including the unfinished one.
-    pub iterations: u32,
-    /// The activity that was interrupted.
-    pub doing: String,
-    /// The model's text so far.
-    pub text: String,
-}
 
 /// The progress of a loop.
 #[derive(Default)]

@@ -64,37 +64,32 @@
 
 mod agent;
 mod channels;
-mod codes;
 mod event_log;
 mod mcp;
 mod packs;
 mod policy;
 mod read;
+mod settings;
 mod trust;
 mod user;
 
 pub use agent::{Agent, Provider, Replies, Skill};
 pub use channels::{ChannelsProject, OrphanPolicy};
-pub(crate) use codes::ProjectCode;
 pub use read::project_keys;
-pub(crate) use trust::is_trusted_folder;
-pub use trust::{Granted, TrustedFolder, grants, revoke, trust, trusted};
-pub use user::config_folder;
+pub use trust::{Granted, grants, trust};
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::limits::RunLimits;
 use crate::log::LogSettings;
 use crate::mcp::McpServerSpec;
 use crate::read::Files;
 use crate::rhai_front_end::packs::{PackSpec, check_pack};
+use crate::trust::find;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use providers::model::CapabilityTable;
 use runtime::reminder::policy::ReminderPolicy;
 use std::path::{Path, PathBuf};
-
-/// The file's name.
-const NAME: &str = "harn.toml";
 
 /// A project's settings of its runs.
 #[derive(Clone, Debug, Default)]
@@ -156,34 +151,5 @@ impl Project {
     #[must_use]
     pub fn check_packs(&self) -> Vec<Diagnostic> {
         self.packs.iter().flat_map(|spec| check_pack(&Files::of(&spec.file), spec)).collect()
-    }
-}
-
-/// Returns the folder, given without links, at which the search for files of a project ends: the first one that holds
-/// `.git`, else the outermost.
-pub(crate) fn root_of(folder: &Path) -> PathBuf {
-    let is_root = |folder: &&Path| folder.join(".git").exists();
-    folder.ancestors().find(is_root).or_else(|| folder.ancestors().last()).unwrap_or(folder).to_owned()
-}
-
-/// The file beside the script, or in the nearest folder above it. The search goes no further than the first folder that
-/// holds `.git`.
-fn find(script: &Path) -> Option<PathBuf> {
-    let beside = script.with_file_name(NAME);
-    if beside.exists() {
-        return Some(beside);
-    }
-    let folder = script.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let whole = std::fs::canonicalize(folder).ok()?;
-    let mut folder = whole.as_path();
-    loop {
-        let found = folder.join(NAME);
-        if found.exists() {
-            return Some(found);
-        }
-        if folder.join(".git").exists() {
-            return None;
-        }
-        folder = folder.parent()?;
     }
 }

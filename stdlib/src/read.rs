@@ -1,8 +1,6 @@
 //! Reading scripts from disk, and the files that they import.
 
-mod codes;
-
-pub(crate) use codes::SourceCode;
+use crate::codes::SourceCode;
 
 use base::files;
 use lang::diagnostic::Diagnostic;

@@ -1,17 +1,18 @@
 //! JSON Schemas that scripts write, in full or in the short form: a dict of names and types.
 
-mod codes;
-
-pub(crate) use codes::SchemaCode;
+use crate::codes::SchemaCode;
 
 use crate::convert::to_data;
-use crate::table::registry;
 use lang::builtin_type::BUILTIN_TYPES;
+use lang::builtins::Registry;
 use lang::compile::type_schema;
 use lang::diagnostic::nearest;
 use lang::value::{Dict, Str, Value, article};
 use lang::vm::Raise;
 use runtime::schema::compiled;
+
+/// Types whose values only the host reads.
+pub(crate) const HOST_TYPES: &[&str] = &["cookie_jar", "transcript"];
 
 /// Words of JSON Schema that make a dict one; without any of them it is a dict of names and types.
 const KEYWORDS: [&str; 8] =
@@ -191,7 +192,7 @@ fn of_type(name: &str, written: &str) -> Result<(Value, bool), Box<Raise>> {
     if JSON_TYPES.contains(&word) {
         return Ok((Value::record([("type", Value::str(word))]), optional));
     }
-    type_schema(written, registry()).ok_or_else(|| {
+    type_schema(written, Registry::new(&[]).with_types(HOST_TYPES)).ok_or_else(|| {
         let unknown = UnknownType::of(name, written);
         Raise::error(SchemaCode::Schema, unknown.message).help(unknown.help)
     })

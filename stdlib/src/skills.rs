@@ -3,11 +3,11 @@
 //! A skill is a folder with a file `SKILL.md`, whose front matter has a `name` and a `description`. The system text lists both; the
 //! tool `read_skill` returns the instructions, and other files of the folder.
 
-use crate::Capability;
+use crate::capability::Capability;
+use crate::confined_folder::{Root, small_bytes};
 use crate::convert::to_data_lossy;
-use crate::project::is_trusted_folder;
-use crate::table::file_tools::{Root, small_bytes};
-use crate::table::front_matter_of;
+use crate::structured_text::front_matter_of;
+use crate::trust::is_trusted_folder;
 use crate::world::World;
 use base::call::{Answer, Outcome};
 use base::data::Data;

@@ -1,9 +1,5 @@
 //! Errors of the system around a run: processes, standard input, the network.
 
-mod codes;
-
-pub(crate) use codes::SystemCode;
-
 use std::io;
 
 /// Returns the system's message, shortened for the usual errors.

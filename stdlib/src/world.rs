@@ -1,31 +1,26 @@
 //! [`World`]: the state of a run besides its isolate.
 //!
-//! - [`Console`]: the printed output. [`RandomSource`]: random numbers and ids.
+//! - [`Console`]: the printed output. `parts`: state of later modules. `sources`: reminders that a project adds.
 
 mod console;
-mod random;
+mod parts;
+mod sources;
 
-pub(crate) use console::{Console, as_diagnostic, exit_code_of};
-pub(crate) use random::{RandomSource, entropy};
+pub(crate) use console::{Console, exit_code_of};
+use parts::Parts;
+pub(crate) use sources::{PackSource, ReminderFileSource};
 
-use crate::Capability;
 use crate::a2a::client::Peers;
-use crate::bind::ScriptConditions;
+use crate::capability::Capability;
 use crate::clock::RunClock;
 use crate::disk::Disk;
+use crate::failed_loop::{self, LoopFailures};
 use crate::hosting::Hosting;
-use crate::http::HttpMock;
-use crate::interrupt::Interrupt;
-use crate::mcp::{McpServerSpec, McpServers};
+use crate::interrupt::{CutShort, Interrupt};
 use crate::output::Output;
-use crate::progress::CutShort;
+use crate::random::RandomSource;
 use crate::recording::{Models, RecordingMode, RunStart};
-use crate::reminder_files::RunReminderFiles;
-use crate::rhai_front_end::packs::{PackSpec, Packs};
-use crate::table::input::Input;
-use crate::table::process::MOST_PROGRAMS;
 use crate::testing::TestContext;
-use crate::values::{LoopFailures, failed_loop};
 use crate::variant::RunVariant;
 use base::call::BlockingPool;
 use base::clock::Clock;
@@ -52,7 +47,6 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// Shown what happens in loops, as it happens.
 pub type Live = Rc<dyn Fn(LoopObservation<'_>)>;
@@ -82,6 +76,8 @@ pub struct World {
     pub(crate) hosting: Option<Rc<Hosting>>,
     /// The test that it runs.
     pub(crate) test: OnceCell<TestContext>,
+    /// State that later modules keep in the run.
+    parts: Parts,
 }
 
 /// The observers of a run.
@@ -100,7 +96,7 @@ pub(crate) struct StopState {
     /// The loops that an interruption cut short.
     pub(crate) cut_short: RefCell<Vec<CutShort>>,
     /// Failures of agent loops and workers that the script has not handled.
-    pub(crate) failures: LoopFailures,
+    pub(crate) failures: Rc<LoopFailures>,
 }
 
 /// The agents of a run, and what extends them.
@@ -109,13 +105,12 @@ pub(crate) struct Agents {
     pub(crate) workers: Workers,
     pub(crate) hooks: Rc<Hooks>,
     pub(crate) providers: Rc<ReminderProviders>,
-    pub(crate) conditions: Rc<ScriptConditions>,
     /// The routes that have rejected a slot of reminders.
     pub(crate) slots: Rc<SlotFallbacks>,
     /// Reminder providers of files in Rhai.
-    pub(crate) packs: Packs,
+    pub(crate) packs: Rc<dyn PackSource>,
     /// Reminders that are written as files.
-    pub(crate) files: RunReminderFiles,
+    pub(crate) files: Rc<dyn ReminderFileSource>,
     /// The variant of the run.
     variation: OnceCell<ReminderVariation>,
     overrides: OnceCell<Rc<SpecOverrides>>,
@@ -126,16 +121,10 @@ pub(crate) struct Services {
     pub(crate) routes: Rc<Models>,
     pub(crate) facts: Rc<Facts>,
     pub(crate) web: Web,
-    /// Answers in place of servers.
-    pub(crate) http_mock: HttpMock,
     /// The state of other agents.
     pub(crate) peers: Peers,
     /// File operations.
     pub(crate) disk: Disk,
-    /// The places of the programs that scripts run.
-    pub(crate) programs: Arc<Semaphore>,
-    /// MCP servers.
-    pub(crate) mcp: McpServers,
     /// The hub of this run, once a script has used it.
     #[cfg(feature = "hub")]
     pub(crate) local_hub: OnceCell<::hub::Hub>,
@@ -148,17 +137,14 @@ pub(crate) struct Parameters {
     pub(crate) task: Option<String>,
     /// The folder in which relative paths begin, if it is not that of the process.
     pub(crate) cwd: Option<PathBuf>,
-    /// Standard input.
-    pub(crate) input: Input,
 }
 
 /// The extensions of a run by its project.
 pub(crate) struct Extensions<'a> {
     /// The capabilities of models, if they differ from the built-in table.
     pub(crate) models: Option<CapabilityTable>,
-    pub(crate) packs: Vec<PackSpec>,
-    /// The MCP servers that it describes.
-    pub(crate) mcp_servers: Vec<McpServerSpec>,
+    pub(crate) packs: Rc<dyn PackSource>,
+    pub(crate) files: Rc<dyn ReminderFileSource>,
     /// Capabilities taken away.
     pub(crate) denied: &'a [Capability],
 }
@@ -182,22 +168,15 @@ impl World {
     ) -> Rc<World> {
         let RunStart { seed, clock, deck } = start;
         let clock = Rc::new(clock);
-        let mut mcp_servers = extensions.mcp_servers;
-        // The client of ACP is the user's own editor. Any other peer must not make this machine start programs.
-        if let Some(hosting) = hosting.as_ref().filter(|hosting| hosting.protocol == "acp") {
-            let named = McpServerSpec::of_client(&hosting.mcp_servers);
-            mcp_servers.retain(|known| named.iter().all(|spec| spec.name != known.name));
-            mcp_servers.extend(named);
-        }
-        let services = Services::new(extensions.models, mcp_servers, deck, &clock);
+        let services = Services::new(extensions.models, deck, &clock);
         let readable = (!extensions.denied.contains(&Capability::FsRead)).then(|| services.facts.clone());
-        let packs = Packs::new(extensions.packs, extensions.denied, output.clone());
+        let failures = LoopFailures::new(output.clone());
         Rc::new_cyclic(|this| World {
             this: this.clone(),
             console: Console::new(output),
             observers,
-            stop: StopState { interrupt, cut_short: RefCell::default(), failures: LoopFailures::default() },
-            agents: Agents::new(seed, readable, packs),
+            stop: StopState { interrupt, cut_short: RefCell::default(), failures },
+            agents: Agents::new(seed, readable, extensions.packs, extensions.files),
             services,
             random: RandomSource::new(seed),
             parameters,
@@ -209,12 +188,18 @@ impl World {
             driver: OnceCell::new(),
             hosting,
             test: OnceCell::new(),
+            parts: Parts::default(),
         })
     }
 
     /// The world again, for what outlives a call.
     pub(crate) fn rc(&self) -> Option<Rc<World>> {
         self.this.upgrade()
+    }
+
+    /// Returns the state that a later module keeps in the run. The first call makes it.
+    pub(crate) fn part<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
+        self.parts.get(make)
     }
 
     /// The session that is current in all of a served script.
@@ -269,16 +254,20 @@ impl World {
 
 impl Agents {
     /// Creates the state without agents. Providers read `facts` without asking for permissions.
-    fn new(seed: u64, facts: Option<Rc<Facts>>, packs: Packs) -> Agents {
+    fn new(
+        seed: u64,
+        facts: Option<Rc<Facts>>,
+        packs: Rc<dyn PackSource>,
+        files: Rc<dyn ReminderFileSource>,
+    ) -> Agents {
         Agents {
             sessions: Sessions::new(seed),
             workers: Workers::default(),
             hooks: Rc::new(Hooks::new()),
             providers: Rc::new(ReminderProviders::new(providers::reminder::canonical(facts))),
-            conditions: Rc::default(),
             slots: Rc::default(),
             packs,
-            files: RunReminderFiles::default(),
+            files,
             variation: OnceCell::new(),
             overrides: OnceCell::new(),
         }
@@ -301,15 +290,18 @@ impl Agents {
         }
         options
     }
+
+    /// Loads the packs that the options name: a guard that is missing in silence is none.
+    pub(crate) fn bring_packs(&self, options: &mut ReminderOptions) -> Result<(), Box<Raise>> {
+        if !options.packs.is_empty() {
+            options.brought = self.packs.named_by(&options.packs, &self.providers)?.into();
+        }
+        Ok(())
+    }
 }
 
 impl Services {
-    fn new(
-        models: Option<CapabilityTable>,
-        mcp_servers: Vec<McpServerSpec>,
-        deck: RecordingMode,
-        clock: &Rc<RunClock>,
-    ) -> Services {
+    fn new(models: Option<CapabilityTable>, deck: RecordingMode, clock: &Rc<RunClock>) -> Services {
         // The table is part of the program and has a test of its own.
         let table = || models.unwrap_or_else(|| CapabilityTable::built_in().unwrap_or_default());
         let routes = Routes::new(table, |name| std::env::var(name).ok());
@@ -319,11 +311,8 @@ impl Services {
             routes: Rc::new(Models::new(routes, clock.clone(), deck)),
             facts: Rc::new(Facts::new(memory_root.map(PathBuf::from))),
             web: Web::new(|name| std::env::var(name).ok()),
-            http_mock: HttpMock::default(),
             peers: Peers::default(),
             disk: Disk::default(),
-            programs: Arc::new(Semaphore::new(MOST_PROGRAMS)),
-            mcp: McpServers::new(mcp_servers),
             #[cfg(feature = "hub")]
             local_hub: OnceCell::new(),
         }

@@ -9,7 +9,7 @@ use std::fs;
 type Stages = &'static [(&'static str, &'static [&'static str])];
 
 /// The crates with stages.
-const CRATES: &[(&str, Stages)] = &[("lang", LANG), ("runtime", RUNTIME)];
+const CRATES: &[(&str, Stages)] = &[("lang", LANG), ("runtime", RUNTIME), ("stdlib", STDLIB)];
 
 const LANG: Stages = &[
     // What several stages use.
@@ -228,6 +228,227 @@ const RUNTIME: Stages = &[
     ),
 ];
 
+const STDLIB: Stages = &[
+    ("argument_size", &[]),
+    ("call_context", &[]),
+    ("capability", &[]),
+    ("clock", &[]),
+    ("codes", &[]),
+    ("confinement", &[]),
+    ("convert", &[]),
+    ("decode", &[]),
+    ("descendants", &[]),
+    ("disk", &[]),
+    ("interrupt", &[]),
+    ("lifetime", &[]),
+    ("limits", &[]),
+    ("lines", &[]),
+    ("output", &[]),
+    ("random", &[]),
+    ("results", &[]),
+    ("structured_text", &[]),
+    ("system", &[]),
+    ("testing", &[]),
+    ("tool_search", &[]),
+    ("variant", &[]),
+    ("word_search", &[]),
+    ("a2a", &["codes"]),
+    ("before_exec", &["confinement"]),
+    ("catalogue", &["codes"]),
+    ("channel", &["clock", "codes", "convert"]),
+    ("confined_folder", &["system"]),
+    ("cookies", &["clock"]),
+    ("payload", &["convert"]),
+    ("read", &["codes"]),
+    ("schema", &["codes", "convert"]),
+    ("trust", &["codes"]),
+    ("fact", &["catalogue"]),
+    ("failed_loop", &["codes", "convert", "output", "catalogue"]),
+    ("fault", &["codes", "convert", "a2a", "catalogue"]),
+    ("group", &["confinement", "descendants", "before_exec"]),
+    ("hosting", &["channel"]),
+    ("hub", &["argument_size", "clock", "codes", "convert", "output", "a2a"]),
+    ("recording", &["clock", "codes", "random", "fault"]),
+    (
+        "world",
+        &[
+            "capability",
+            "clock",
+            "disk",
+            "interrupt",
+            "output",
+            "random",
+            "testing",
+            "variant",
+            "a2a",
+            "failed_loop",
+            "fault",
+            "hosting",
+            "recording",
+        ],
+    ),
+    ("bind", &["call_context", "clock", "codes", "convert", "decode", "payload", "fault", "hosting", "world"]),
+    ("log", &["catalogue", "fault", "world"]),
+    ("progress", &["interrupt", "world"]),
+    ("skills", &["capability", "convert", "structured_text", "system", "confined_folder", "trust", "world"]),
+    ("here", &["call_context", "fault", "world", "bind"]),
+    ("tool_value", &["convert", "schema", "bind"]),
+    ("arguments", &["codes", "convert", "world", "here"]),
+    (
+        "options",
+        &[
+            "capability",
+            "convert",
+            "limits",
+            "tool_search",
+            "cookies",
+            "schema",
+            "fault",
+            "hosting",
+            "world",
+            "bind",
+            "here",
+            "arguments",
+        ],
+    ),
+    ("answer", &["convert", "decode", "options"]),
+    (
+        "mcp",
+        &[
+            "capability",
+            "codes",
+            "convert",
+            "system",
+            "catalogue",
+            "trust",
+            "fault",
+            "group",
+            "hosting",
+            "world",
+            "bind",
+            "options",
+        ],
+    ),
+    ("persist", &["capability", "convert", "fault", "world", "log", "here", "options"]),
+    ("lint", &["capability", "codes", "convert", "catalogue", "schema", "trust", "bind", "mcp"]),
+    (
+        "loops",
+        &[
+            "capability",
+            "convert",
+            "tool_search",
+            "failed_loop",
+            "fault",
+            "world",
+            "bind",
+            "progress",
+            "skills",
+            "here",
+            "tool_value",
+            "options",
+            "mcp",
+        ],
+    ),
+    ("values", &["codes", "convert", "fault", "answer"]),
+    ("http", &["clock", "codes", "lines", "world", "bind", "options", "values"]),
+    ("workers", &["capability", "convert", "failed_loop", "fault", "world", "here", "options", "persist", "loops"]),
+    (
+        "table",
+        &[
+            "argument_size",
+            "capability",
+            "clock",
+            "codes",
+            "confinement",
+            "convert",
+            "disk",
+            "lines",
+            "results",
+            "structured_text",
+            "system",
+            "testing",
+            "a2a",
+            "channel",
+            "confined_folder",
+            "cookies",
+            "schema",
+            "fact",
+            "failed_loop",
+            "fault",
+            "group",
+            "hosting",
+            "hub",
+            "world",
+            "bind",
+            "log",
+            "here",
+            "tool_value",
+            "arguments",
+            "options",
+            "answer",
+            "mcp",
+            "persist",
+            "lint",
+            "loops",
+            "values",
+            "http",
+            "workers",
+        ],
+    ),
+    ("builtin_search", &["word_search", "table"]),
+    ("reminder_files", &["capability", "codes", "catalogue", "payload", "trust", "fault", "world", "options", "table"]),
+    (
+        "rhai_front_end",
+        &[
+            "capability",
+            "codes",
+            "convert",
+            "limits",
+            "output",
+            "catalogue",
+            "schema",
+            "fault",
+            "hosting",
+            "world",
+            "table",
+        ],
+    ),
+    ("project", &["capability", "codes", "limits", "catalogue", "read", "trust", "log", "mcp", "rhai_front_end"]),
+    ("registry", &["read", "lint", "table", "rhai_front_end"]),
+    (
+        "engine",
+        &[
+            "capability",
+            "clock",
+            "codes",
+            "convert",
+            "decode",
+            "interrupt",
+            "limits",
+            "output",
+            "random",
+            "testing",
+            "variant",
+            "catalogue",
+            "failed_loop",
+            "fault",
+            "hosting",
+            "recording",
+            "world",
+            "bind",
+            "log",
+            "mcp",
+            "http",
+            "workers",
+            "table",
+            "reminder_files",
+            "rhai_front_end",
+            "registry",
+        ],
+    ),
+    ("completion", &["capability", "table", "builtin_search", "engine"]),
+];
+
 /// The lines of a text without comments and what is built for tests only.
 fn code(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
@@ -237,7 +458,8 @@ fn code(text: &str) -> Vec<&str> {
             let indent = &line[..line.len() - line.trim_start().len()];
             let end = format!("{indent}}}");
             let one_line = |line: &str| line.ends_with(';') || line.ends_with('}');
-            if lines.next().is_some_and(|first| !one_line(first)) {
+            let mut item = lines.by_ref().skip_while(|line| line.trim_start().starts_with("#["));
+            if item.next().is_some_and(|first| !one_line(first)) {
                 let _ = lines.by_ref().find(|line| *line == end);
             }
             continue;
@@ -247,10 +469,15 @@ fn code(text: &str) -> Vec<&str> {
     found
 }
 
-/// The modules that a text names by `crate::`.
+/// The modules that a text names by `crate::`. Other names after it, such as a group in braces or a type that the crate
+/// exports, would hide a module, and are returned as well.
 fn named(text: &str) -> BTreeSet<String> {
-    let word = |after: &str| after.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    code(text).into_iter().flat_map(|line| line.split("crate::").skip(1).map(word)).collect()
+    let word = |after: &str| {
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+        let is_macro = after[end..].starts_with('!');
+        (!is_macro).then(|| after[..end.max(1)].to_owned())
+    };
+    code(text).into_iter().flat_map(|line| line.split("crate::").skip(1).filter_map(word)).collect()
 }
 
 /// The modules that the `lib.rs` of a crate declares.
@@ -275,7 +502,9 @@ fn named_by(of: &str, stage: &str) -> BTreeSet<String> {
     let texts =
         files.iter().filter(|file| file.is_file() && !is_test(&file.strip_prefix(root()).unwrap().into())).map(read);
     let known = modules(of);
-    texts.flat_map(|text| named(&text)).filter(|name| name != stage && known.contains(name)).collect()
+    // A macro is imported by its name, as a module is.
+    let is_macro = |name: &str| !known.contains(name) && name.starts_with(|c: char| c.is_ascii_lowercase());
+    texts.flat_map(|text| named(&text)).filter(|name| name != stage && !is_macro(name)).collect()
 }
 
 #[test]
@@ -313,5 +542,7 @@ fn a_named_stage_is_seen() {
     assert_eq!(of("use crate::vm::Op;\nlet a = crate::value::Value::Nil; $crate::ast::x()\n"), ["ast", "value", "vm"]);
     assert_eq!(of("/// See [`crate::vm`].\nlet a = 1; // crate::vm\n"), Vec::<String>::new());
     assert_eq!(of("#[cfg(test)]\nuse crate::vm::Op;\nuse crate::ast::Expr;\n"), ["ast"]);
+    assert_eq!(of("#[cfg(test)]\n#[path = \"a.rs\"]\nmod a;\nuse crate::ast::Expr;\n"), ["ast"]);
+    assert_eq!(of("use crate::{vm, ast};\nuse crate::Source;\ncrate::bail!(1);\n"), ["Source", "{"]);
     assert_eq!(of("#[cfg(test)]\nmod tests {\n    use crate::vm::Op;\n}\nuse crate::ast::Expr;\n"), ["ast"]);
 }

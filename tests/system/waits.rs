@@ -129,7 +129,7 @@ fn a_wait_is_seen() {
         "hub/tests/laws/rows.rs",
         "serve/src/host/testing.rs",
         "lang/src/vm/tests.rs",
-        "stdlib/src/disk/snapshot_tests.rs",
+        "stdlib/src/engine/cached_tests.rs",
     ] {
         assert_eq!(tests_of(name, ""), Some(0), "{name}");
     }

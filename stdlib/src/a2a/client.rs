@@ -11,7 +11,6 @@
 mod access;
 mod card;
 mod cards;
-mod codes;
 mod error;
 mod outbox;
 mod peer;
@@ -22,7 +21,6 @@ mod stream;
 pub(crate) use access::{Access, address};
 pub(crate) use card::REMINDERS;
 pub(crate) use cards::Cards;
-pub(crate) use codes::PeerCode;
 pub(crate) use error::{ErrorKind, PeerError};
 pub(crate) use outbox::{Lease, Outbox};
 pub(crate) use peer::{Method, Peer};

@@ -1,9 +1,8 @@
 //! Custom compactors.
 
 use super::ScriptFn;
-use crate::convert::to_value;
+use crate::convert::{TranscriptValue, to_value};
 use crate::fault::Thrown;
-use crate::values::TranscriptValue;
 use base::call::{Answer, CallError, Outcome};
 use lang::value::Value;
 use lang::value::article;

@@ -1,9 +1,8 @@
 //! Conditions of reminders: the functions that scripts give as `when`, `until` and `expect`.
 
 use super::ScriptFn;
-use super::payload::tool_row;
-use crate::convert::{key, to_data_naming, to_value};
-use crate::values::TranscriptValue;
+use crate::convert::{TranscriptValue, key, to_data_naming, to_value};
+use crate::payload::tool_row;
 use crate::world::World;
 use base::call::{Answer, CallError, Outcome};
 use base::clock::Clock;
@@ -107,6 +106,11 @@ impl Conditions for ScriptConditions {
     }
 }
 
+/// Returns the conditions of a run.
+pub(crate) fn conditions_of(world: &World) -> Rc<ScriptConditions> {
+    world.part(ScriptConditions::default)
+}
+
 /// Returns what conditions and expectations see of a turn.
 fn fields(turn: Turn<'_>, facts: &ConditionFacts<'_>) -> [(&'static str, Value); 10] {
     let count = |count: u64| Value::from(usize::try_from(count).unwrap_or(usize::MAX));
@@ -139,7 +143,7 @@ pub(crate) fn to_reminder_data(
         let function = ScriptFn::from(Function::new(isolate, context, value.clone())?);
         let id = world.random.ids.next_text(world.clock.now_ms());
         let name: Arc<str> = condition_name(&id).into();
-        world.agents.conditions.add(name.clone(), function);
+        conditions_of(world).add(name.clone(), function);
         Some(name)
     };
     to_data_naming(value, Some(&name))

@@ -2,10 +2,11 @@
 
 use super::condition::to_reminder_data;
 use super::halting::Halting;
-use crate::answer::decode_args;
+use crate::call_context::CallContext;
+use crate::codes::AgentCode;
 use crate::convert::to_data;
-use crate::fault::{AgentCode, Thrown, of_reminder};
-use crate::here::CallContext;
+use crate::decode::decode_args;
+use crate::fault::{Thrown, of_reminder};
 use base::call::{Answer, CallError, Outcome, call_error};
 use base::data::Data;
 use lang::builtins::args;

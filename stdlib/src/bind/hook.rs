@@ -1,7 +1,7 @@
 //! Handlers.
 
 use super::ScriptFn;
-use super::payload::payload;
+use crate::payload::payload;
 use base::call::{Answer, CallError, Outcome};
 use runtime::hooks::{Hook, HookEvent, Verdict};
 use runtime::reminder::ReminderError;

@@ -1,9 +1,8 @@
 //! Reminder providers.
 
 use super::ScriptFn;
-use super::payload::payload;
-use crate::convert::to_value;
-use crate::values::TranscriptValue;
+use crate::convert::{TranscriptValue, to_value};
+use crate::payload::payload;
 use base::call::{Answer, CallError, Outcome};
 use base::data::Data;
 use lang::diagnostic::nearest;

@@ -2,8 +2,8 @@
 //! functions.
 
 use super::{Engine, closure, errors};
+use crate::failed_loop::Told;
 use crate::rhai_front_end::is_rhai;
-use crate::values::failed_loop::Told;
 use lang::diagnostic::Diagnostic;
 use lang::resolve::{Outer, Role};
 use lang::script::Options;

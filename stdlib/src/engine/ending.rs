@@ -1,8 +1,8 @@
 //! The end of a run: its exit code, its log, its recording, and errors that were not seen.
 
 use super::Engine;
-use crate::progress::CutShort;
-use crate::values::failed_loop::{self, Told};
+use crate::failed_loop::{self, Told};
+use crate::interrupt::CutShort;
 use crate::world::exit_code_of;
 use eventlog::Ticket;
 use lang::diagnostic::{Diagnostic, Severity};

@@ -6,13 +6,14 @@ mod prompt_result;
 mod served_entry;
 
 pub use prompt_result::{PromptEnd, PromptResult, ReturnedValue};
-pub use served_entry::{ServedCall, ServedEntry, ServedKind, check_entries};
+pub use served_entry::{ServedCall, check_entries};
 
 use super::{Engine, RunOptions, errors, whole};
+use crate::codes::ServedCode;
 use crate::convert::to_value;
-use crate::hosting::{Hosting, MCP_PROTOCOL, ServedCode};
+use crate::failed_loop::Told;
+use crate::hosting::{Hosting, MCP_PROTOCOL};
 use crate::rhai_front_end::is_rhai;
-use crate::values::failed_loop::Told;
 use crate::world::Live;
 use base::clock::Clock;
 use base::data::Data;

@@ -1,7 +1,7 @@
 //! Views of a session at work: its conversations, their reminders, the next prompt, types.
 
 use super::Engine;
-use crate::values::TranscriptValue;
+use crate::convert::TranscriptValue;
 use lang::ast::{Module, NodeMap};
 use lang::diagnostic::Diagnostic;
 use lang::query::{MemberView, members_between};

@@ -1,8 +1,9 @@
 //! MCP servers of a project: storing their tools, logging in and out.
 
 use super::Engine;
+use crate::fault::as_diagnostic;
+use crate::mcp::McpServers;
 use crate::mcp::{named_server, of_mcp, skipped_notes, store_tools};
-use crate::world::as_diagnostic;
 use lang::diagnostic::Diagnostic;
 use lang::vm::RunCode;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ impl Engine {
     /// Returns the names of the MCP servers that the run knows.
     #[must_use]
     pub fn mcp_servers(&self) -> Vec<String> {
-        self.world.services.mcp.names().iter().map(ToString::to_string).collect()
+        McpServers::of(&self.world).names().iter().map(ToString::to_string).collect()
     }
 
     /// Asks an MCP server for its tools and stores them in the project at `folder`.
@@ -52,7 +53,7 @@ impl Engine {
         url: Option<&str>,
         show: &dyn Fn(&str),
     ) -> Result<Option<Vec<String>>, Box<Diagnostic>> {
-        let target = self.world.services.mcp.login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
+        let target = McpServers::of(&self.world).login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
         let scopes = self.of_server(name, target.authorizer.login(show))?;
         Ok((!target.is_service).then_some(scopes))
     }
@@ -62,7 +63,7 @@ impl Engine {
     /// # Errors
     /// The server is unknown, or the file cannot be removed.
     pub fn logout_mcp_server(&self, name: &str, url: Option<&str>) -> Result<bool, Box<Diagnostic>> {
-        let target = self.world.services.mcp.login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
+        let target = McpServers::of(&self.world).login_of(name, url).map_err(|raise| raise.to_diagnostic())?;
         self.of_server(name, target.authorizer.logout())
     }
 

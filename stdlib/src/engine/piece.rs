@@ -2,9 +2,9 @@
 
 use super::unset::names_of;
 use super::{Engine, Evaluated};
-use crate::progress::CutShort;
+use crate::failed_loop::{Told, last_words};
+use crate::interrupt::CutShort;
 use crate::rhai_front_end::{Session, Unread, is_rhai, names_of_builtins};
-use crate::values::failed_loop::{Told, last_words};
 use lang::builtins::Builtin;
 use lang::diagnostic::{Diagnostic, Severity};
 use lang::resolve::Outer;

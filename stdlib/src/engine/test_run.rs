@@ -1,8 +1,9 @@
 //! The tests of a file: found, and run one by one, each in an engine of its own.
 
 use super::{Engine, closure, errors};
+use crate::codes::TestCode;
 use crate::rhai_front_end::is_rhai;
-use crate::testing::{Difference, Snapshots, TestCode, TestContext, lives, pending_note};
+use crate::testing::{Difference, Snapshots, TestContext, lives, pending_note};
 use lang::builtins::Unequal;
 use lang::compile::{CompileMode, TestEntry, Unit};
 use lang::diagnostic::{Diagnostic, Severity};

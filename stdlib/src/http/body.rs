@@ -1,7 +1,7 @@
 //! Bodies of requests: text, bytes, JSON, forms, and forms with files.
 
-use crate::options::HttpOptions;
-use crate::table::query_of;
+use super::query::query_of;
+use crate::options::{FormPart, HttpOptions};
 use lang::builtins::json_text;
 use lang::value::{Value, article};
 use lang::vm::{Cx, Raise, RunCode};
@@ -9,15 +9,6 @@ use std::borrow::Cow;
 
 /// A body and its type.
 type TypedBody = (Vec<u8>, Cow<'static, str>);
-
-/// A part of a form with files.
-pub(crate) struct FormPart {
-    pub(crate) name: String,
-    pub(crate) filename: Option<String>,
-    /// The type of the content.
-    pub(crate) kind: Option<String>,
-    pub(crate) content: Vec<u8>,
-}
 
 fn typed(body: Vec<u8>, kind: &'static str) -> TypedBody {
     (body, Cow::Borrowed(kind))

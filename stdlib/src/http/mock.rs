@@ -1,11 +1,11 @@
 //! [`HttpMock`]: answers in place of servers. Once there is one, no request reaches the network.
 
+use super::query::query_values;
 use super::reading::BodySource;
 use super::request::{HttpHead, text_or_bytes};
 use crate::bind::ScriptFn;
+use crate::codes::TestCode;
 use crate::options::{HttpMockReply, MockFailure, OptionSet};
-use crate::table::query_values;
-use crate::testing::TestCode;
 use crate::world::World;
 use base::clock::Clock;
 use lang::builtins::json_text;
@@ -215,6 +215,11 @@ fn headers_of(value: Option<&Value>) -> Result<Vec<(String, String)>, Box<Raise>
 }
 
 impl HttpMock {
+    /// Returns the mock of a run.
+    pub(crate) fn of(world: &World) -> Rc<HttpMock> {
+        world.part(HttpMock::default)
+    }
+
     /// Whether requests are answered here.
     pub(crate) fn is_active(&self) -> bool {
         !self.routes.borrow().is_empty()
@@ -242,7 +247,7 @@ impl HttpMock {
         question: &Question,
         cookies: Option<Cookies<'_>>,
     ) -> Result<Result<HttpHead, Failure>, Box<Raise>> {
-        let mock = &world.services.http_mock;
+        let mock = HttpMock::of(world);
         let url = match question.checked_url() {
             Ok(url) => url,
             Err(failure) => return Ok(Err(failure)),

@@ -1,8 +1,8 @@
 //! [`Pages`]: the items of an answer that comes in several pages, as a stream.
 
 use super::request::HttpRequest;
+use crate::codes::SystemCode;
 use crate::options::HttpPageOptions;
-use crate::system::SystemCode;
 use crate::values::{ItemSource, NextItem};
 use crate::world::World;
 use lang::builtins::parse_json;

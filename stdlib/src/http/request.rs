@@ -2,8 +2,8 @@
 
 use super::mock::HttpMock;
 use super::reading::BodySource;
+use crate::codes::SystemCode;
 use crate::options::HttpBaseOptions;
-use crate::system::SystemCode;
 use crate::world::World;
 use base::clock::Clock;
 use lang::value::{Dict, Str, Value, display};
@@ -82,7 +82,7 @@ impl HttpRequest {
 
     async fn begin(&self, world: &Rc<World>) -> Result<Result<HttpHead, Failure>, Box<Raise>> {
         let cookies = self.jar.as_ref().map(|jar| Cookies { jar, now_ms: world.clock.now_ms() });
-        if world.services.http_mock.is_active() {
+        if HttpMock::of(world).is_active() {
             return HttpMock::answer(world, &self.question, cookies).await;
         }
         let _outside = world.clock.outside();

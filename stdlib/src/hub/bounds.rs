@@ -6,8 +6,8 @@ use lang::builtins::args;
 use lang::value::{Stopped, Value};
 use lang::vm::{Meter, Raise};
 
-use super::HubClientCode;
 use crate::argument_size::{TooLarge, argument_size};
+use crate::codes::HubClientCode;
 
 /// The maximum size of the arguments of a call, in bytes. A hub keeps no larger task.
 const MAX_BYTES: usize = 16 << 20;

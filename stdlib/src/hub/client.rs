@@ -25,8 +25,8 @@ use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Request, Response, Status};
 use uuid::Uuid;
 
-use super::HubClientCode;
 use super::renewal::{LeaseRenewal, RenewalRequests};
+use crate::codes::HubClientCode;
 use crate::output::Output;
 
 /// The first and the longest pause between two attempts.

@@ -4,7 +4,7 @@ use base::data::Data;
 
 use super::{literal, spec};
 use crate::catalogue::from_core;
-use crate::fault::AgentCode;
+use crate::codes::AgentCode;
 use lang::ast::{Expr, ExprKind};
 use lang::check::{CallView, DictView};
 use lang::diagnostic::fix::{Applicability, rename_key};

@@ -1,9 +1,10 @@
 //! Calls of tools of MCP servers whose lists are stored in the project.
 
 use super::literal;
-use crate::Capability;
-use crate::mcp::{McpCode, cached_tools};
-use crate::project::{Project, is_trusted_folder};
+use crate::capability::Capability;
+use crate::codes::McpCode;
+use crate::mcp::cached_tools;
+use crate::trust::{find, is_trusted_folder};
 use base::data::Data;
 use lang::check::CallView;
 use lang::diagnostic::{Diagnostic, nearest};
@@ -18,7 +19,7 @@ pub(crate) fn call_tool(view: &CallView<'_>, found: &mut Vec<Diagnostic>) {
     if view.is_denied(Capability::FsRead) || !script.exists() {
         return;
     }
-    let Some(project) = Project::file_of(script) else { return };
+    let Some(project) = find(script) else { return };
     let folder = project.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The lists of another author count as little as the other settings that need trust.
     let is_trusted = folder.canonicalize().is_ok_and(|folder| is_trusted_folder(&folder));

@@ -20,6 +20,7 @@ use lang::ast::{Expr, ExprKind};
 use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 pub(crate) use mcp::call_tool;
+pub(crate) use options::check_packs_by;
 use runtime::events::EventKind;
 pub(crate) use tool::tool_define;
 

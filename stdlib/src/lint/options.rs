@@ -2,11 +2,9 @@
 
 use super::literal;
 use super::spec::{first, without};
-use crate::Capability;
 use crate::bind::check_config;
+use crate::capability::Capability;
 use crate::catalogue::from_core;
-use crate::read::Files;
-use crate::rhai_front_end::packs::{PackSpec, check_pack};
 use base::data::Data;
 use base::words::nearest;
 use lang::ast::{Expr, ExprKind};
@@ -14,7 +12,20 @@ use lang::check::CallView;
 use lang::diagnostic::Diagnostic;
 use runtime::reminder::{ReminderCode, ReminderError};
 use runtime::reminder_providers::{ProviderList, ReminderOptions, ReminderProviders};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Returns the errors in a pack that a script names.
+pub(crate) type PackCheck = fn(script: &Path, file: PathBuf) -> Vec<Diagnostic>;
+
+/// The check of packs. Packs are scripts in Rhai, whose front end offers the builtins, and rows of builtins name their lints.
+/// So the registry, which comes after all of them, sets the check.
+static PACK_CHECK: OnceLock<PackCheck> = OnceLock::new();
+
+/// Sets the check of packs, once a process.
+pub(crate) fn check_packs_by(check: PackCheck) {
+    let _ = PACK_CHECK.set(check);
+}
 
 /// Checks a literal `reminders` option.
 pub(super) fn check(view: &CallView<'_>, arg: usize, found: &mut Vec<Diagnostic>) {
@@ -52,14 +63,13 @@ fn packs<'a>(view: &CallView<'a>, reminders: &'a Expr, options: &ReminderOptions
     if options.packs.is_empty() || view.is_denied(Capability::FsRead) || !script.exists() {
         return;
     }
+    let Some(check) = PACK_CHECK.get() else { return };
     let list = view.dict(reminders).and_then(|dict| dict.get("packs")).unwrap_or(reminders);
     for file in &options.packs {
         let path = script.parent().unwrap_or(Path::new("")).join(file.as_ref());
-        found.extend(check_pack(&Files::of(script), &PackSpec::plain(path)).into_iter().map(|found| {
-            match found.labels.is_empty() {
-                true => found.label(view.source(), list.span, "named here"),
-                false => found,
-            }
+        found.extend(check(script, path).into_iter().map(|found| match found.labels.is_empty() {
+            true => found.label(view.source(), list.span, "named here"),
+            false => found,
         }));
     }
 }

@@ -4,7 +4,7 @@ use base::data::Data;
 
 use super::literal;
 use crate::catalogue::from_core;
-use crate::fault::AgentCode;
+use crate::codes::AgentCode;
 use lang::ast::Expr;
 use lang::check::{CallView, DictView};
 use lang::diagnostic::Diagnostic;

@@ -1,8 +1,9 @@
 //! The description of a tool, and the types of its parameters, in literals.
 
 use super::literal;
+use crate::codes::SchemaCode;
 use crate::convert::to_value;
-use crate::schema::{SchemaCode, is_schema, unknown_type};
+use crate::schema::{is_schema, unknown_type};
 use lang::check::{CallView, CheckCode, DictView};
 use lang::diagnostic::Diagnostic;
 

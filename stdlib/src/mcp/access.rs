@@ -1,7 +1,7 @@
 //! Capabilities and variables that a server needs of the run.
 
 use super::spec::{McpServerSpec, ServerTransport, SpecError};
-use crate::Capability;
+use crate::capability::Capability;
 use lang::vm::{Isolate, Raise, RunCode};
 use std::sync::Arc;
 

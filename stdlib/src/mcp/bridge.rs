@@ -1,8 +1,8 @@
 //! [`ReminderBridge`]: reminders that a server sends become bridge injections of the sessions that use it.
 
-use super::codes::McpCode;
 use super::spec::ReminderPolicy;
 use crate::catalogue::to_core;
+use crate::codes::McpCode;
 use crate::world::World;
 use base::clock::Clock;
 use base::codes::Severity;

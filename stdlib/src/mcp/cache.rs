@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::codes::McpCode;
+use crate::codes::McpCode;
 
 /// The folder of the lists, below that of `harn.toml`.
 const FOLDER: &str = ".harn/mcp";

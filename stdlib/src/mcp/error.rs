@@ -1,7 +1,7 @@
 //! Errors of servers as errors of scripts.
 
-use super::codes::McpCode;
 use super::spec::SpecError;
+use crate::codes::McpCode;
 use crate::convert::to_value;
 use lang::diagnostic::code::CodeRef;
 use lang::vm::Raise;

@@ -88,5 +88,5 @@ impl OauthSpec {
 
 /// Returns the user's tokens: they are in the folder of the user's settings, outside of every project.
 pub(super) fn token_store() -> TokenStore {
-    TokenStore::new(crate::project::config_folder().map(|folder| folder.join("mcp")))
+    TokenStore::new(crate::trust::config_folder().map(|folder| folder.join("mcp")))
 }

@@ -2,13 +2,13 @@
 
 use super::access::{allowed, variable};
 use super::bridge::{ReminderBridge, UseGuard};
-use super::codes::McpCode;
 use super::error::of_spec;
 use super::events::{self, EventCursor};
 use super::launch::ProgramLauncher;
 use super::oauth::token_store;
 use super::spec::{FUNCTIONS, McpServerSpec, ServerTransport, SpecError, shown_name};
 use super::user::ServerUser;
+use crate::codes::McpCode;
 use crate::convert::to_data;
 use crate::world::World;
 use base::data::Data;
@@ -94,8 +94,20 @@ impl McpServer {
 }
 
 impl McpServers {
-    pub(crate) fn new(described: Vec<McpServerSpec>) -> McpServers {
-        McpServers { described: RefCell::new(described), ..McpServers::default() }
+    /// Returns the servers of a run.
+    pub(crate) fn of(world: &World) -> Rc<McpServers> {
+        world.part(McpServers::default)
+    }
+
+    /// Describes the servers of a run: those of its project, and those of its host.
+    pub(crate) fn describe(world: &World, mut described: Vec<McpServerSpec>) {
+        // The client of ACP is the user's own editor. Any other peer must not make this machine start programs.
+        if let Some(hosting) = world.hosting.as_ref().filter(|hosting| hosting.protocol == "acp") {
+            let named = McpServerSpec::of_client(&hosting.mcp_servers);
+            described.retain(|known| named.iter().all(|spec| spec.name != known.name));
+            described.extend(named);
+        }
+        *McpServers::of(world).described.borrow_mut() = described;
     }
 
     /// Returns the names of all servers, sorted.
@@ -247,7 +259,8 @@ pub(crate) fn named_server(
     name: &str,
     arg: usize,
 ) -> Result<Rc<McpServer>, Box<Raise>> {
-    let servers = &world.services.mcp;
+    let servers = McpServers::of(world);
+    let servers = &*servers;
     if let Some(server) = servers.servers.borrow().get(name).cloned() {
         return Ok(server);
     }
@@ -263,7 +276,8 @@ pub(crate) fn server_of(
     value: &Value,
     arg: usize,
 ) -> Result<Rc<McpServer>, Box<Raise>> {
-    let servers = &world.services.mcp;
+    let servers = McpServers::of(world);
+    let servers = &*servers;
     let by_name = |name: &str| named_server(cx.isolate, world, name, arg);
     let dict = match value {
         Value::Str(name) => return by_name(name),

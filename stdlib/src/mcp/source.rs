@@ -3,8 +3,8 @@
 use super::error::of_mcp;
 use super::servers::McpServer;
 use super::tool::offered_tools;
+use crate::bind::offered;
 use crate::fault::Thrown;
-use crate::loops::offered;
 use crate::world::World;
 use base::call::{LocalFuture, Outcome};
 use lang::vm::{Raise, RunCode};

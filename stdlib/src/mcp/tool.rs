@@ -1,10 +1,10 @@
 //! Tools of servers: for loops as `NAME__tool`, and for calls of scripts.
 
 use super::cache::cached_tools;
-use super::codes::McpCode;
 use super::error::of_mcp;
 use super::servers::McpServer;
 use crate::catalogue::to_core;
+use crate::codes::McpCode;
 use base::call::{Answer, Outcome};
 use base::codes::CodeRef;
 use base::codes::Severity;

@@ -2,8 +2,8 @@
 //! loop's own.
 
 use super::{Callback, Count, Fullness, SharedLoopOptions, Switch, Text, Word};
-use crate::Capability;
 use crate::bind::{ScriptCompactor, ScriptFn};
+use crate::capability::Capability;
 use lang::check::CheckCode;
 use lang::vm::{Cx, Raise, RunCode};
 use runtime::compaction::{AutoCompact, Threshold};

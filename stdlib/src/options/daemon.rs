@@ -1,7 +1,7 @@
 //! Options of a daemon: its sleep, its watched files.
 
 use super::{SharedLoopOptions, Switch};
-use crate::Capability;
+use crate::capability::Capability;
 use crate::here;
 use lang::vm::{Cx, Raise, RunCode};
 use providers::watch::FileWatch;

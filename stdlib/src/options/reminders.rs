@@ -104,7 +104,7 @@ pub(crate) fn reminder_options(given: &Data, world: &World, arg: usize) -> Resul
     let mut options = options.map_err(|e| of_reminder(&e).about(arg, label_of(&e)))?;
     options = world.agents.vary(options);
     options.budget = options.budget.over(world.reminder_budget.get());
-    bring_packs(&mut options, world).map_err(|raise| raise.about(arg, "names the pack"))?;
+    world.agents.bring_packs(&mut options).map_err(|raise| raise.about(arg, "names the pack"))?;
     Ok(options)
 }
 
@@ -118,14 +118,6 @@ pub(crate) fn read_reminders(data: &Data, world: &World) -> Result<ReminderOptio
         providers::reminder::check_config(id, config).map_err(|e| e.under("reminders.config"))?;
     }
     Ok(options)
-}
-
-/// Loads the packs that the option names: a guard that is missing in silence is none.
-pub(crate) fn bring_packs(options: &mut ReminderOptions, world: &World) -> Result<(), Box<Raise>> {
-    if !options.packs.is_empty() {
-        options.brought = world.agents.packs.named_by(&options.packs, &world.agents.providers)?.into();
-    }
-    Ok(())
 }
 
 /// Returns the label of a reminder's error.

@@ -1,7 +1,7 @@
 //! Options of requests over HTTP.
 
 use super::{Count, Headers, Ms, Nested, OptionKind, OptionPlace, Raw, Text, Word};
-use crate::http::{CookieJarValue, FormPart};
+use crate::cookies::CookieJarValue;
 use lang::value::{Dict, Value, article, display};
 use lang::vm::{Raise, RunCode};
 use providers::web::CookieJar;
@@ -119,6 +119,15 @@ impl OptionKind for CookieSource {
         let pairs = cookies.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
         Ok(RequestCookies::Header(pairs.join("; ")))
     }
+}
+
+/// A part of a form with files.
+pub(crate) struct FormPart {
+    pub(crate) name: String,
+    pub(crate) filename: Option<String>,
+    /// The type of the content.
+    pub(crate) kind: Option<String>,
+    pub(crate) content: Vec<u8>,
 }
 
 /// Parts of a form with files.

@@ -1,7 +1,7 @@
 //! `[agent]` of `harn.toml`: what an agent says of itself to those that it is served to.
 
-use super::ProjectCode;
-use super::read::{SettingsReader, not_text};
+use super::settings::{SettingsReader, not_text};
+use crate::codes::ProjectCode;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

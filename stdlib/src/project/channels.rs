@@ -1,7 +1,7 @@
 //! `[channels]` of `harn.toml`.
 
-use super::ProjectCode;
-use super::read::{SettingsReader, not_text};
+use super::settings::{SettingsReader, not_text};
+use crate::codes::ProjectCode;
 use crate::limits::parse_time;
 use base::words::words;
 use std::time::Duration;

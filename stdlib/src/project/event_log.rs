@@ -1,8 +1,8 @@
 //! `[event_log]` of `harn.toml`.
 
-use super::ProjectCode;
-use super::read::{SettingsReader, not_text};
+use super::settings::{SettingsReader, not_text};
 use crate::catalogue::from_core;
+use crate::codes::ProjectCode;
 use crate::limits::parse_time;
 use eventlog::{LogBackend, MemoryRetention, Synchronous};
 use std::path::Path;

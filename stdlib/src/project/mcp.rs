@@ -2,8 +2,8 @@
 
 use base::data::Data;
 
-use super::ProjectCode;
-use super::read::SettingsReader;
+use super::settings::SettingsReader;
+use crate::codes::ProjectCode;
 use crate::mcp::{McpServerSpec, TOML_KEYS};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

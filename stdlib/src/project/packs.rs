@@ -1,8 +1,8 @@
 //! `packs` under `[providers]` of `harn.toml`.
 
-use super::ProjectCode;
-use super::read::{SettingsReader, not_text};
-use crate::Capability;
+use super::settings::{SettingsReader, not_text};
+use crate::capability::Capability;
+use crate::codes::ProjectCode;
 use crate::rhai_front_end::packs::{Budget, PackSpec};
 use std::time::Duration;
 use toml::Spanned;

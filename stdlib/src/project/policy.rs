@@ -1,8 +1,9 @@
 //! `[reminders.policy]`: reminders that are forced, forbidden, limited by source or marked, by the project and by the
 //! managed file that `HARN_POLICY` names.
 
-use super::ProjectCode;
-use super::read::{SettingsReader, not_text, span};
+use super::settings::{SettingsReader, not_text, span};
+use crate::codes::ProjectCode;
+use crate::trust::LARGEST_SETTINGS;
 use base::data::Data;
 use base::files;
 use base::words::UnknownWord;
@@ -44,7 +45,7 @@ fn read(path: &Path) -> Result<ReminderPolicy, Vec<Diagnostic>> {
             format!("make the file readable, or correct the path in {VARIABLE}: scripts run only with this policy");
         vec![Diagnostic::new(ProjectCode::Unreadable, message).help(help)]
     };
-    let bytes = files::read(path, super::read::LARGEST).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = files::read(path, LARGEST_SETTINGS).map_err(|error| unreadable(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
     let source = Source::new(name.clone(), text);
     let table = DeTable::parse(source.text()).map_err(|error| {

@@ -5,25 +5,16 @@
 //! "https://gateway.example.com" = ["ANTHROPIC_API_KEY"]
 //! ```
 
-use super::ProjectCode;
+use crate::codes::ProjectCode;
+use crate::trust::config_folder;
 use base::files;
 use lang::diagnostic::Diagnostic;
 use providers::model::{AllowedKeys, parse_origin};
-use std::env;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The largest file that is read.
 const LARGEST: u64 = 1 << 20;
-
-/// Returns the folder of the user's settings: `HARN_CONFIG_HOME`, else `harn` in `XDG_CONFIG_HOME`, else `~/.config/harn`.
-#[must_use]
-pub fn config_folder() -> Option<PathBuf> {
-    let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    named("HARN_CONFIG_HOME")
-        .or_else(|| Some(named("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute())?.join("harn")))
-        .or_else(|| Some(named("HOME")?.join(".config/harn")))
-}
 
 /// Reads which keys the user lets go to which origins.
 #[allow(clippy::result_large_err, reason = "once a run")]

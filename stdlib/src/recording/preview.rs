@@ -1,6 +1,6 @@
 //! `harn preview`: the requests of a run, caught before they reach a model.
 
-use crate::world::as_diagnostic;
+use crate::fault::as_diagnostic;
 use base::call::{Outcome, call_error};
 use lang::diagnostic::Diagnostic;
 use providers::model::{HistoryRule, Provider, Route, RouteError, Routes};

@@ -1,7 +1,7 @@
 //! Errors of a recording, or of a run that replays one.
 
-use super::RecordingCode;
 use super::sources::Compared;
+use crate::codes::RecordingCode;
 use lang::diagnostic::{Diagnostic, nearest};
 use providers::recording::{MissingAnswer, RecordedCall, Recording, RecordingError};
 
@@ -9,7 +9,7 @@ use providers::recording::{MissingAnswer, RecordedCall, Recording, RecordingErro
 const NAMED: usize = 6;
 
 /// An error of a recording.
-pub(super) fn of(error: &RecordingError) -> Diagnostic {
+pub(crate) fn of(error: &RecordingError) -> Diagnostic {
     let code = match error {
         RecordingError::NotEmpty(_) | RecordingError::Recorded(_) | RecordingError::Unwritten { .. } => {
             RecordingCode::Unwritten
@@ -23,7 +23,7 @@ pub(super) fn of(error: &RecordingError) -> Diagnostic {
 }
 
 /// A request that is not the one on record.
-pub(super) fn different(
+pub(crate) fn different(
     recording: &Recording,
     call: &RecordedCall,
     difference: &str,
@@ -38,7 +38,7 @@ pub(super) fn different(
 }
 
 /// A call that has no answer on record.
-pub(super) fn lost(recording: &Recording, fiber: &str, lost: &MissingAnswer, compared: &Compared) -> Diagnostic {
+pub(crate) fn lost(recording: &Recording, fiber: &str, lost: &MissingAnswer, compared: &Compared) -> Diagnostic {
     let said = match lost {
         MissingAnswer::Unfinished(count) => {
             let message = format!("the recorded run ended before call {} of `{fiber}` was answered", count + 1);
@@ -73,7 +73,7 @@ fn known(lines: &[String]) -> String {
 }
 
 /// Returns the diagnostic for a recorded call that was cancelled then and is awaited now.
-pub(super) fn given_up(recording: &Recording, call: &RecordedCall) -> Diagnostic {
+pub(crate) fn given_up(recording: &Recording, call: &RecordedCall) -> Diagnostic {
     let message = format!(
         "call {} of `{}` has no recorded response: the recorded run stopped waiting after {} ms",
         call.number, call.fiber, call.took_ms
@@ -91,7 +91,7 @@ pub(super) fn given_up(recording: &Recording, call: &RecordedCall) -> Diagnostic
 }
 
 /// Calls on record that the run did not make.
-pub(super) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagnostic> {
+pub(crate) fn unused(recording: &Recording, compared: &Compared) -> Option<Diagnostic> {
     let unused = recording.unused();
     let count: usize = unused.iter().map(|(_, _, count)| count).sum();
     if count == 0 {

@@ -34,27 +34,27 @@ impl Loader for RecordingLoader {
 }
 
 /// A loader that keeps in mind what it reads, and where that is kept.
-pub(super) fn noting(inner: Rc<dyn Loader>) -> (Rc<dyn Loader>, Sources) {
+pub(crate) fn noting(inner: Rc<dyn Loader>) -> (Rc<dyn Loader>, Sources) {
     let read = Sources::default();
     (Rc::new(RecordingLoader { inner, read: read.clone() }), read)
 }
 
 /// A digest of a file's text.
-pub(super) fn digest(source: &SourceRef) -> String {
+pub(crate) fn digest(source: &SourceRef) -> String {
     digest_of(source.text().as_bytes())
 }
 
 /// The files of a replay, and those of the recorded run.
 pub(crate) struct Compared {
     /// It is not the script that was recorded.
-    pub(super) is_changed: bool,
+    pub(crate) is_changed: bool,
     /// The files it has imported.
-    pub(super) read: Sources,
+    pub(crate) read: Sources,
 }
 
 impl Compared {
     /// The imported files that are not as the recorded run had them.
-    pub(super) fn changed(&self, recorded: &BTreeMap<String, String>) -> Vec<String> {
+    pub(crate) fn changed(&self, recorded: &BTreeMap<String, String>) -> Vec<String> {
         let is_other = |name: &str, digest: &str| recorded.get(name).is_some_and(|then| then != digest);
         let read = self.read.borrow();
         read.iter().filter(|(name, digest)| is_other(name, digest)).map(|(name, _)| name.clone()).collect()

@@ -3,7 +3,7 @@
 
 use super::front_matter::offset;
 use super::template::BodyPart;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::options::PAYLOADS;
 use crate::table::registry;
 use lang::diagnostic::fix::{Edit, Fix};

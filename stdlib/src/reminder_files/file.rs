@@ -1,10 +1,10 @@
 //! One reminder file.
 
-use super::ReminderFileCode;
 use super::code::{FileCode, FileScript};
 use super::front_matter::{FrontMatter, YamlKey, YamlKind, YamlNode, offset, split};
 use super::template::parts;
 use crate::catalogue::from_core;
+use crate::codes::ReminderFileCode;
 use base::data::Data;
 use globset::{Glob, GlobMatcher};
 use lang::diagnostic::{Diagnostic, Severity, nearest};

@@ -2,7 +2,7 @@
 //!
 //! Everything that waits for a disk is in [`take_census`], which runs on the blocking pool.
 
-use crate::project::{is_trusted_folder, root_of};
+use crate::trust::{is_trusted_folder, root_of};
 use base::files;
 use std::io;
 use std::path::{Path, PathBuf};

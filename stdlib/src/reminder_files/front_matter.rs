@@ -2,7 +2,7 @@
 //!
 //! Anchors, aliases and tags are refused: they are of no use here, and a few lines of aliases can stand for gigabytes.
 
-use super::ReminderFileCode;
+use crate::codes::ReminderFileCode;
 use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};

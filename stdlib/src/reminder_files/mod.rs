@@ -6,19 +6,19 @@
 //! - [`RunReminderFiles`]: the files of a run. [`LoopFiles`]: those of a loop, as providers.
 
 mod code;
-mod codes;
 mod file;
 mod folder;
 mod front_matter;
 mod of_loop;
 mod template;
 
-pub(crate) use codes::ReminderFileCode;
+use crate::codes::ReminderFileCode;
 
 use self::file::ReminderFile;
 use self::folder::{Census, ChangeSignals, FoundFile, SearchPath, take_census};
 use self::of_loop::LoopFiles;
 use crate::fault::Thrown;
+use crate::world::ReminderFileSource;
 use base::call::{BlockingPool, run_blocking};
 use base::codes::Severity as NoteSeverity;
 use lang::diagnostic::{Diagnostic, Severity};
@@ -48,10 +48,6 @@ impl RunReminderFiles {
         self.is_default.set(is_default);
     }
 
-    pub(crate) fn is_default(&self) -> bool {
-        self.is_default.get()
-    }
-
     /// Sets the script, whose folder is the first that is searched.
     pub(crate) fn begin_in(&self, script: &str) {
         let folder = Path::new(script).parent().map(Path::to_owned).unwrap_or_default();
@@ -61,24 +57,28 @@ impl RunReminderFiles {
         }
     }
 
-    /// Returns the folder of the script.
-    pub(crate) fn script_folder(&self) -> PathBuf {
+    pub(crate) fn clear(&self) {
+        drop(self.watched.take());
+    }
+}
+
+impl ReminderFileSource for RunReminderFiles {
+    fn is_default(&self) -> bool {
+        self.is_default.get()
+    }
+
+    fn script_folder(&self) -> PathBuf {
         let folder = self.script.borrow().clone();
         if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
     }
 
-    /// Returns the files for a new loop. Nothing is read before it starts.
-    pub(crate) fn of_loop(&self, pool: Option<Rc<dyn BlockingPool>>, by_script: bool) -> Rc<dyn ReminderFiles> {
+    fn of_loop(&self, pool: Option<Rc<dyn BlockingPool>>, by_script: bool) -> Rc<dyn ReminderFiles> {
         let mut watched = self.watched.borrow_mut();
         let shared = watched[usize::from(by_script)].get_or_insert_with(|| {
             let path = SearchPath { script: self.script.borrow().clone(), by_script };
             Rc::new(WatchedFiles::new(path))
         });
         Rc::new(LoopFiles::new(shared.clone(), pool))
-    }
-
-    pub(crate) fn clear(&self) {
-        drop(self.watched.take());
     }
 }
 

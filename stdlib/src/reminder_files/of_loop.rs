@@ -2,8 +2,8 @@
 
 use super::file::ReminderFile;
 use super::{WatchedFiles, raise_of};
-use crate::bind::payload;
 use crate::fault::Thrown;
+use crate::payload::payload;
 use base::call::{Answer, BlockingPool, Outcome};
 use base::data::Data;
 use lang::diagnostic::Severity;

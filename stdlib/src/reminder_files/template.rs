@@ -1,7 +1,7 @@
 //! The body of a reminder file: text with `${…}`.
 
-use super::ReminderFileCode;
 use super::front_matter::offset;
+use crate::codes::ReminderFileCode;
 use lang::diagnostic::Diagnostic;
 use lang::source::{SourceRef, Span};
 use std::ops::Range;

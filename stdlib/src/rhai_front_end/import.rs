@@ -3,7 +3,7 @@
 use super::errors::{diagnostics_of, raise_from, to_rhai};
 use super::script::{is_compiled, text_of};
 use super::{ENDING, RhaiFrontEnd};
-use crate::Capability;
+use crate::capability::Capability;
 use lang::module::{Loader, path};
 use lang::vm::{Raise, RunCode, inside};
 use rhai::grain::Compiler;

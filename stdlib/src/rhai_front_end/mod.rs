@@ -50,7 +50,6 @@ mod value;
 pub(crate) use check::check;
 pub(crate) use config::FrontEndConfig;
 pub use definitions::rhai_definitions;
-pub(crate) use errors::RhaiCode;
 pub(crate) use front_end::RhaiFrontEnd;
 pub(crate) use script::Constants;
 pub(crate) use session::{Session, Unread, builtins as names_of_builtins};

@@ -3,9 +3,9 @@
 use base::data::Data;
 
 use super::script::{MAX_ARGUMENTS, RhaiScript};
+use crate::codes::ServedCode;
 use crate::convert::{to_data_lossy, to_value};
-use crate::engine::{ServedEntry, ServedKind};
-use crate::hosting::ServedCode;
+use crate::hosting::{ServedEntry, ServedKind};
 use crate::schema::{of_parameters, of_returns};
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::value::{Dict, Str, Value};

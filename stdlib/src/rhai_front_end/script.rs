@@ -4,7 +4,7 @@ use super::RhaiFrontEnd;
 use super::convert::{ConversionContext, to_dynamic};
 use super::errors::{diagnostics_of, outcome_of};
 use super::once::Once;
-use crate::hosting::ServedCode;
+use crate::codes::ServedCode;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use lang::value::Value;

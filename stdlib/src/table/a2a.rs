@@ -1,13 +1,14 @@
 //! `a2a.…`: asking other agents by the Agent2Agent protocol.
 
 pub(crate) mod deadline;
+mod linked;
 pub(crate) mod message;
+mod peer_stream;
 pub(crate) mod settings;
 use base::data::Data;
 
-use crate::Capability;
 use crate::a2a::client::{Access, Method, Peer, PeerError, reminder, shown};
-use crate::a2a::linked::LinkedTask;
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::fault::{of_peer, of_reminder};
 use crate::here;
@@ -16,14 +17,15 @@ use crate::options::{
     A2aGetOptions, A2aInjectOptions, A2aOptions, A2aSendOptions, A2aStreamOptions, A2aSubscribeOptions, InjectFallback,
     OptionSet, PeerAccess, label_of,
 };
-use crate::values::PeerStream;
 use crate::world::World;
 use a2a::{Frame, Task};
 use deadline::by;
 use lang::builtins::{Right, args};
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, Wait};
+use linked::LinkedTask;
 use message::{Sending, sending};
+use peer_stream::PeerStream;
 use providers::web::Web;
 #[cfg(feature = "hub")]
 pub(crate) use settings::token;

@@ -1,13 +1,15 @@
 //! `agent_loop`.
 
 use crate::answer::AnswerType;
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
+use crate::here;
+use crate::lint;
 use crate::loops::{Prepared, prepare, put_messages, result_value};
 use crate::options::{AgentLoopOptions, OptionReader, OptionSet};
 use crate::persist::{self, PersistPaths, Plan};
 use crate::world::World;
-use crate::{Capability, here, lint};
 use base::call::call_error;
 use base::clock::Clock;
 use base::data::Data;

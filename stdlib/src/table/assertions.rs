@@ -1,13 +1,14 @@
 //! Assertions about errors, snapshots, and what agents did.
 
+use crate::arguments::find_session;
 use crate::bind::ScriptFn;
+use crate::codes::TestCode;
 use crate::convert::to_data_lossy;
 use crate::fault::to_raise;
 use crate::here;
 use crate::log::read_log;
 use crate::options::{ExpectedCall, ExpectedReminder, ExpectedRequest, OptionSet};
-use crate::testing::{SnapshotResult, TestCode, lives, pretty, summary};
-use crate::values::find_session;
+use crate::testing::{SnapshotResult, lives, pretty, summary};
 use crate::world::World;
 use base::call::call_error;
 use base::data::Data;

@@ -1,10 +1,12 @@
 //! Host operations over a bridge, as builtins: for tests, and for hosts that embed the runtime.
 
+use crate::arguments::session_arg;
+use crate::codes::AgentCode;
 use crate::convert::{to_data, to_value};
-use crate::fault::{AgentCode, of_reminder, to_raise};
+use crate::fault::{of_reminder, to_raise};
+use crate::here;
+use crate::lint;
 use crate::options::label_of;
-use crate::values::session_arg;
-use crate::{here, lint};
 use base::data::Data;
 use eventlog::Ticket;
 use lang::builtins::args;

@@ -3,7 +3,8 @@
 pub(super) mod connection;
 
 use super::a2a::settings::credential;
-use crate::channel::{ChannelRequest, ChannelValue, ScriptChannelCode, of_refusal};
+use crate::channel::{ChannelRequest, ChannelValue, of_refusal};
+use crate::codes::ScriptChannelCode;
 use crate::here;
 use crate::options::{ChannelOptions, OptionReader, OptionSet, OptionWord};
 use lang::value::Value;

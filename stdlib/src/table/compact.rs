@@ -1,12 +1,13 @@
 //! Manual compaction of transcripts and sessions.
 
-use crate::convert::to_value;
+use crate::arguments::{session_arg, take_transcript};
+use crate::capability::Capability;
+use crate::convert::{TranscriptValue, to_value};
 use crate::fault::to_raise;
+use crate::here;
 use crate::options::compaction::CompactionSettings;
 use crate::options::{CompactionOptions, OptionSet};
-use crate::values::{TranscriptValue, session_arg};
 use crate::world::World;
-use crate::{Capability, here};
 use base::data::Data;
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
@@ -54,7 +55,7 @@ fn transcript_compact(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<R
     let world = here::world(cx)?;
     let asked = asked(cx, args)?;
     let scope = here::own_scope(cx, &world);
-    let transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let transcript = take_transcript(args, 0, &world, &scope)?;
     let may_ask = !cx.isolate.is_denied(Capability::Llm);
     let bare = world.agents.sessions.detached(transcript.id(), scope.clock.now_ms());
     bare.with(|s| s.transcript = transcript);

@@ -1,6 +1,6 @@
 //! The process around the run.
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::convert::to_value;
 use crate::here;
 use lang::builtins::args;

@@ -1,7 +1,7 @@
 //! Programs whose output is read while they run.
 
 use super::process::{ProgramCall, not_started, place, too_slow, unsuccessful};
-use crate::Capability;
+use crate::capability::Capability;
 use crate::clock::RunClock;
 use crate::group::{ProcessGroup, exit_code};
 use crate::lines::LineBuffer;

@@ -3,7 +3,7 @@
 //! They are read and written on the blocking pool ([`crate::disk`]), except by a run whose time does not follow the system's,
 //! which must happen again in the same order. What is known and has not changed is recalled without a wait.
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::convert::{to_data, to_value};
 use crate::fact::{oddity, of_fact};
 use crate::here;

@@ -5,7 +5,7 @@
 //! without a wait. A pack, which may not wait, and a run whose time does not follow the system's, which must happen again in the
 //! same order, do it at once.
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::disk::{Disk, PART};
 use crate::here;
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! Lines of a file, read as they are needed.
 
 use super::file::{failed, place_at, world_that_waits};
-use crate::Capability;
+use crate::capability::Capability;
 use crate::lines::LineBuffer;
 use crate::values::{ItemSource, ItemStream, NextItem};
 use crate::world::World;

@@ -1,7 +1,7 @@
 //! Files and folders as a whole: what they are, where they are, and how they are moved. Texts are in `file`.
 
 use super::file::{failed, place_at, read_as, text, world_that_waits};
-use crate::Capability;
+use crate::capability::Capability;
 use crate::options::{GlobOptions, OptionSet, RemoveOptions, WalkOptions};
 use globset::{GlobBuilder, GlobMatcher};
 use lang::builtins::{Right, args, parse_json};

@@ -2,9 +2,10 @@
 
 use crate::convert::to_value;
 use crate::fault::{of_session, to_raise};
+use crate::here;
+use crate::lint;
 use crate::options::{HandoffOptions, OptionSet};
 use crate::workers::handed;
-use crate::{here, lint};
 use base::clock::Clock;
 use base::data::Data;
 use base::ids::Ids;

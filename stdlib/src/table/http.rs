@@ -1,10 +1,10 @@
 //! Requests over HTTP.
 
-use super::url::query_of;
-use crate::Capability;
+use crate::capability::Capability;
+use crate::cookies::CookieJarValue;
 use crate::here;
 use crate::http::{
-    BodyLines, BodyPieces, CookieJarValue, HttpHead, HttpRequest, Pages, body_of, method_of, response, text_or_bytes,
+    BodyLines, BodyPieces, HttpHead, HttpRequest, Pages, body_of, method_of, query_of, response, text_or_bytes,
 };
 use crate::options::{BodyForm, HttpOptions, HttpPageOptions, OptionSet};
 use crate::values::ItemStream;

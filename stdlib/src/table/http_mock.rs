@@ -1,7 +1,7 @@
 //! Answers in place of servers, for tests.
 
 use crate::here;
-use crate::http::MockRoute;
+use crate::http::{HttpMock, MockRoute};
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
@@ -43,15 +43,15 @@ lang::builtins! { "" =>
 fn http_mock(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let route = MockRoute::new(cx, args::str(args, 0)?, &args[1])?;
-    world.services.http_mock.add(route);
+    HttpMock::of(&world).add(route);
     Ok(Value::Nil)
 }
 
 fn http_mock_calls(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    Ok(Value::list(here::world(cx)?.services.http_mock.calls()))
+    Ok(Value::list(HttpMock::of(&*here::world(cx)?).calls()))
 }
 
 fn http_mock_clear(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    here::world(cx)?.services.http_mock.clear();
+    HttpMock::of(&*here::world(cx)?).clear();
     Ok(Value::Nil)
 }

@@ -3,10 +3,10 @@
 pub(super) mod connection;
 pub(super) mod task;
 
-use crate::Capability;
+use crate::capability::Capability;
+use crate::codes::HubClientCode;
 use crate::here;
-use crate::hub::bounds;
-use crate::hub::{ConnectSettings, HubClientCode, HubConnection, HubValue, Transport};
+use crate::hub::{ConnectSettings, HubConnection, HubValue, Transport, bounds};
 use crate::options::{HubConnectOptions, OptionSet};
 use lang::builtins::args;
 use lang::value::Value;

@@ -1,8 +1,9 @@
 //! Standard input. A thread of its own reads it, so that other tasks go on while a line is awaited; it is started by the
 //! first who asks.
 
+use crate::codes::SystemCode;
+use crate::here;
 use crate::world::World;
-use crate::{here, system};
 use lang::value::Value;
 use lang::vm::{Cx, Raise, Wait};
 use std::cell::{Cell, OnceCell};
@@ -47,6 +48,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Returns the standard input of a run.
+    pub(crate) fn of(world: &World) -> Rc<Input> {
+        world.part(Input::default)
+    }
+
     /// Marks it as read: it contained the script.
     pub(crate) fn was_script(&self) {
         self.is_script.set(true);
@@ -58,7 +64,7 @@ impl Input {
             return Ok(());
         }
         let message = "cannot read standard input: it contained the script; save the script in a file";
-        Err(Raise::error(system::SystemCode::Input, message))
+        Err(Raise::error(SystemCode::Input, message))
     }
 
     fn ask(&self, wanted: Wanted) -> oneshot::Receiver<Answer> {
@@ -101,13 +107,13 @@ fn read(wanted: Wanted, mut bytes: Vec<u8>) -> Answer {
 }
 
 fn text(answer: Result<Answer, oneshot::error::RecvError>, most: u64) -> Result<Option<String>, Box<Raise>> {
-    let failed = |why: String| Raise::error(system::SystemCode::Input, format!("cannot read standard input: {why}"));
+    let failed = |why: String| Raise::error(SystemCode::Input, format!("cannot read standard input: {why}"));
     let bytes =
         answer.map_err(|_| failed("could not start a thread".to_owned()))?.map_err(|e| failed(e.to_string()))?;
     let Some(bytes) = bytes else { return Ok(None) };
     if bytes.len() as u64 > most {
         let message = format!("standard input holds more than {} MiB at once", most >> 20);
-        return Err(Raise::error(system::SystemCode::TooMuch, message).field("category", "too_large"));
+        return Err(Raise::error(SystemCode::TooMuch, message).field("category", "too_large"));
     }
     String::from_utf8(bytes).map(Some).map_err(|e| {
         failed(format!("it is not UTF-8 text: byte {} does not start a character", e.utf8_error().valid_up_to()))
@@ -120,8 +126,9 @@ fn read_line(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
 
 /// Reads the next line, as `read_line` returns it.
 pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
-    world.parameters.input.check()?;
-    let (world, answer) = (world.clone(), world.parameters.input.ask(Wanted::Line));
+    let input = Input::of(world);
+    input.check()?;
+    let (world, answer) = (world.clone(), input.ask(Wanted::Line));
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(match text(answer.await, MOST)? {
@@ -141,8 +148,9 @@ pub(super) fn line(world: &Rc<World>) -> Result<Wait, Box<Raise>> {
 
 fn read_stdin(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Wait, Box<Raise>> {
     let world = here::world(cx)?;
-    world.parameters.input.check()?;
-    let answer = world.parameters.input.ask(Wanted::All);
+    let input = Input::of(&world);
+    input.check()?;
+    let answer = input.ask(Wanted::All);
     Ok(Wait::new(async move {
         let _outside = world.clock.outside();
         Ok(Value::from(text(answer.await, 16 * MOST)?.unwrap_or_default()))

@@ -1,13 +1,17 @@
 //! Asking a model once.
 
 use crate::answer::AnswerType;
-use crate::convert::{to_data, to_value};
+use crate::arguments::find_session;
+use crate::capability::Capability;
+use crate::convert::{TranscriptValue, to_data, to_value};
 use crate::fault::to_raise;
+use crate::here;
+use crate::lint;
+use crate::loops::announce;
 use crate::options::{BudgetOptions, LlmOptions, OptionReader, OptionSet, reminder_options};
-use crate::table::tool::tools_from;
-use crate::values::{Pieces, TextStream, TranscriptValue, ValueStream, find_session};
+use crate::tool_value::tools_from;
+use crate::values::{Pieces, TextStream, ValueStream};
 use crate::world::World;
-use crate::{Capability, here, lint};
 use base::call::call_error;
 use base::data::Data;
 use lang::builtins::{TypedBy, args};
@@ -181,7 +185,7 @@ const CURRENT: &str = "current";
 /// The session of the hook, tool or provider at hand; elsewhere the one that the script is served in.
 fn current(cx: &Cx<'_>, world: &World) -> Result<Rc<Session>, Box<Raise>> {
     here::session(cx).or_else(|| world.current_session()).ok_or_else(|| {
-        Raise::error(crate::fault::AgentCode::Session, "no current session").help(
+        Raise::error(crate::codes::AgentCode::Session, "no current session").help(
             "`\"current\"` works only in hooks, tools and providers; elsewhere name a session, or omit `session_id`",
         )
     })
@@ -275,20 +279,6 @@ impl Asking {
 fn read_messages(messages: &[Value]) -> Result<Messages, Box<Raise>> {
     let wrong = |why: String| Raise::error(lang::check::CheckCode::Type, why).about(2, "invalid `messages`");
     messages.iter().map(|m| Message::from_data(&to_data(m)?).map(Arc::new).map_err(|e| wrong(e.to_string()))).collect()
-}
-
-/// Reports, once a run each, that the mock answers for lack of a provider, and that a key goes to another server than the
-/// vendor's own.
-pub(crate) fn announce(world: &Rc<World>, request: &Request) {
-    let Ok(route) = world.services.routes.choose(request.provider.as_deref(), request.model.as_deref()) else { return };
-    if route.fell_back_to_mock {
-        world.console.say_once(
-            "note: no provider is selected and no key is set, so the mock model answers (set HARN_LLM_PROVIDER)",
-        );
-    }
-    if let Some((variable, origin)) = route.key_sent_elsewhere {
-        world.console.say_once(&format!("note: sending the key of {variable} to {origin}"));
-    }
 }
 
 async fn reply_value(answered: &Answered, ty: Option<&AnswerType>) -> Result<Value, Box<Raise>> {

@@ -1,16 +1,16 @@
 //! `mcp.…`: tools, resources and prompts of MCP servers.
 
-use super::file_tools::native_tool;
 use super::task::say;
 use super::tool::registry_of;
+use crate::bind::offered;
 use crate::convert::{to_data, to_value};
 use crate::fault::of_reminder;
 use crate::here;
 use crate::hosting::{MCP_PROTOCOL, TaskUpdate};
 use crate::lint;
-use crate::loops::offered;
-use crate::mcp::{McpServer, checked_call, of_mcp, offered_tools, server_of};
+use crate::mcp::{McpServer, McpServers, checked_call, of_mcp, offered_tools, server_of};
 use crate::options::label_of;
+use crate::tool_value::native_tool;
 use crate::world::World;
 use base::data::Data;
 use lang::builtins::args;
@@ -84,7 +84,7 @@ fn connect(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Wait, Box<Raise>> {
 }
 
 fn servers(cx: &mut Cx<'_>, _: &mut [Value]) -> Result<Value, Box<Raise>> {
-    let names = here::world(cx)?.services.mcp.names();
+    let names = McpServers::of(&*here::world(cx)?).names();
     Ok(Value::list(names.iter().map(|name| Value::str(name)).collect()))
 }
 

@@ -2,7 +2,8 @@
 
 use super::hook::{event_arg, pattern_of, room};
 use crate::bind::{ScriptFn, ScriptHook};
-use crate::{here, lint};
+use crate::here;
+use crate::lint;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
 use lang::value::Value;

@@ -1,6 +1,7 @@
 //! Other programs.
 
-use crate::Capability;
+use crate::capability::Capability;
+use crate::codes::SystemCode;
 use crate::group::{ProcessGroup, exit_code};
 use crate::here;
 use crate::options::{ExecOptions, OptionSet};
@@ -11,10 +12,12 @@ use lang::value::{Dict, Value, article};
 use lang::vm::{Cx, Isolate, Raise, RunCode, Wait};
 use std::process::Stdio;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 lang::builtins! { "" =>
@@ -32,7 +35,17 @@ lang::builtins! { "" =>
 }
 
 /// Programs of one run at a time: each has to be found and ended when the run ends before it.
-pub(crate) const MOST_PROGRAMS: usize = 64;
+const MOST_PROGRAMS: usize = 64;
+
+/// The places of the programs that a run has started.
+struct Programs(Arc<Semaphore>);
+
+impl Default for Programs {
+    fn default() -> Programs {
+        Programs(Arc::new(Semaphore::new(MOST_PROGRAMS)))
+    }
+}
+
 /// Bytes of standard output, and of standard error, that are kept.
 const MOST_OUTPUT: usize = 16 << 20;
 
@@ -142,7 +155,7 @@ impl ProgramCall {
 
 /// Waits until a further program may run.
 pub(super) async fn place(world: &World, isolate: &Weak<Isolate>) -> Result<Option<OwnedSemaphorePermit>, Box<Raise>> {
-    let place = world.services.programs.clone().acquire_owned().await.ok();
+    let place = world.part(Programs::default).0.clone().acquire_owned().await.ok();
     // Tasks that began in time may get here after it: what they start would have to be ended again.
     isolate.upgrade().map_or(Ok(()), |isolate| isolate.check_begin())?;
     Ok(place)
@@ -195,7 +208,7 @@ async fn finished(
 }
 
 pub(super) fn too_slow(name: &str, ms: u64) -> Box<Raise> {
-    Raise::error(system::SystemCode::Late, format!("`{name}` timed out after {}", args::duration_text(ms)))
+    Raise::error(SystemCode::Late, format!("`{name}` timed out after {}", args::duration_text(ms)))
         .field("category", "timeout")
         .field("command", name)
         .help("allow more time with the option `timeout`")
@@ -207,7 +220,7 @@ pub(super) fn unsuccessful(name: &str, code: i64, stdout: &str, stderr: &str) ->
     let written = if stderr.trim().is_empty() { stdout } else { stderr };
     let lines: Vec<&str> = written.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(LINES)..].join("\n");
-    let raise = Raise::error(system::SystemCode::Failed, format!("`{name}` failed with exit code {code}"))
+    let raise = Raise::error(SystemCode::Failed, format!("`{name}` failed with exit code {code}"))
         .field("command", name)
         .field("exit_code", code)
         .field("stdout", stdout)
@@ -222,7 +235,7 @@ async fn output(name: &str, stream: Option<impl AsyncRead + Unpin>) -> Result<Ve
     stream.take(most + 1).read_to_end(&mut bytes).await.map_err(|e| not_started(name, &e))?;
     if bytes.len() > MOST_OUTPUT {
         let message = format!("`{name}` wrote more than {} MiB", MOST_OUTPUT >> 20);
-        return Err(Raise::error(system::SystemCode::TooMuch, message)
+        return Err(Raise::error(SystemCode::TooMuch, message)
             .field("category", "too_large")
             .help("redirect its output to a file, and read the part that you need"));
     }
@@ -235,9 +248,8 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 pub(super) fn not_started(name: &str, e: &std::io::Error) -> Box<Raise> {
-    let raise =
-        Raise::error(system::SystemCode::NotStarted, format!("cannot run `{name}`: {}", system::reason(e, "program")))
-            .field("command", name);
+    let raise = Raise::error(SystemCode::NotStarted, format!("cannot run `{name}`: {}", system::reason(e, "program")))
+        .field("command", name);
     // The most common slip: a line for a shell.
     match name.split_once(' ') {
         Some((program, _)) => raise.help(format!(

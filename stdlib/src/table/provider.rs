@@ -1,11 +1,12 @@
 //! Reminder providers.
 
+use crate::arguments::session_arg;
 use crate::bind::{ScriptFn, ScriptProvider};
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_reminder, to_raise};
-use crate::options::{REMINDER_PROVIDER, bring_packs, label_of, read_reminders};
-use crate::values::session_arg;
-use crate::{here, lint};
+use crate::here;
+use crate::lint;
+use crate::options::{REMINDER_PROVIDER, label_of, read_reminders};
 use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
@@ -132,7 +133,7 @@ fn agent_reminder_providers_fire(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<
     let written = to_data(&args[3]).map_err(|r| r.about(3, ""))?;
     let wrong = |e: ReminderError| of_reminder(&e).about(3, label_of(&e));
     let mut options = read_reminders(written.get("reminders"), &world).map_err(wrong)?;
-    bring_packs(&mut options, &world).map_err(|raise| raise.about(3, "names the pack"))?;
+    world.agents.bring_packs(&mut options).map_err(|raise| raise.about(3, "names the pack"))?;
     let selected = options.select(&world.agents.providers).map_err(|e| wrong(e.under("reminders")))?;
     let mut scope = here::own_scope(cx, &world);
     scope.options = written;

@@ -1,11 +1,12 @@
 //! Sessions.
 use base::clock::Clock;
 
+use crate::arguments::session_arg;
 use crate::convert::{to_data, to_value};
 use crate::fault::{of_policy, of_reminder, of_session};
+use crate::here;
+use crate::lint;
 use crate::options::{OptionSet, SessionOptions, label_of};
-use crate::values::session_arg;
-use crate::{here, lint};
 use lang::builtins::args;
 use lang::value::{Str, Value};
 use lang::vm::{Cx, Raise, RunCode};

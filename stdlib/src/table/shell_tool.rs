@@ -1,11 +1,11 @@
 //! The standard tool that runs commands for agents: one program at a time, of those that are allowed, in one folder.
 
-use super::file_tools::native_tool;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::clock::RunClock;
 use crate::confinement::Reach;
 use crate::here;
 use crate::options::{OptionSet, ShellToolOptions};
+use crate::tool_value::native_tool;
 use crate::world::World;
 use base::call::{Answer, Outcome};
 use base::data::Data;

@@ -2,7 +2,7 @@
 
 use super::file::{read_as, text};
 use super::plain::plain;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::options::{OptionSet, TemplateOptions};
 use lang::builtins::{Right, args};
 use lang::value::Value;

@@ -1,7 +1,8 @@
 //! Time. Every clock of the runtime obeys the mock.
 use base::clock::Clock;
 
-use crate::{here, rfc3339};
+use crate::here;
+use base::moment::rfc3339;
 use lang::builtins::args;
 use lang::value::Value;
 use lang::vm::{Cx, On, Raise, RunCode, Wait, yield_once};

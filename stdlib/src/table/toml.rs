@@ -1,9 +1,10 @@
 //! TOML.
 
 use super::plain::plain;
+use crate::structured_text::toml_table;
 use lang::builtins::args;
-use lang::value::{Dict, Str, Value, article};
-use lang::vm::{Cx, Meter, Raise, RunCode, Stopped};
+use lang::value::{Dict, Value, article};
+use lang::vm::{Cx, Raise, RunCode};
 use toml::{Table, Value as TomlValue};
 
 lang::builtins! { "" =>
@@ -22,44 +23,8 @@ lang::builtins! { "" =>
     plain "toml_stringify(value: any) -> string" toml_stringify;
 }
 
-pub(super) fn parse(cx: &Cx<'_>, text: &str) -> Result<Value, Box<Raise>> {
-    // Values are larger than their texts.
-    cx.check_room(text.len().saturating_mul(8))?;
-    cx.charge(text.len(), 4);
-    let table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
-        let message = format!("cannot parse TOML: line {line}: {}", error.message());
-        Raise::error(RunCode::Value, message).about(0, "invalid TOML")
-    })?;
-    from_table(table, &mut Meter::start())
-}
-
-fn from_table(table: Table, meter: &mut Meter) -> Result<Value, Box<Raise>> {
-    let mut dict = Dict::with_capacity(table.len());
-    for (key, value) in table {
-        dict.insert(Str::new(&key), from_toml(value, meter)?);
-    }
-    Ok(Value::dict(dict))
-}
-
-fn from_toml(value: TomlValue, meter: &mut Meter) -> Result<Value, Box<Raise>> {
-    meter.step().map_err(Stopped::raise)?;
-    Ok(match value {
-        TomlValue::String(text) => Value::from(text),
-        TomlValue::Integer(int) => Value::Int(int),
-        TomlValue::Float(float) => Value::Float(float),
-        TomlValue::Boolean(bool) => Value::Bool(bool),
-        TomlValue::Datetime(date) => Value::from(date.to_string()),
-        TomlValue::Array(items) => {
-            Value::list(items.into_iter().map(|item| from_toml(item, meter)).collect::<Result<_, _>>()?)
-        }
-        TomlValue::Table(table) => return from_table(table, meter),
-    })
-}
-
 fn toml_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
-    parse(cx, args::str(args, 0)?)
+    toml_table(cx, args::str(args, 0)?)
 }
 
 fn toml_stringify(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {

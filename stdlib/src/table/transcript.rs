@@ -1,10 +1,11 @@
 //! `transcript.…`: reminders of a transcript. Pure: the input is unchanged, the result is a new transcript.
 
-use crate::convert::{to_data, to_value};
+use crate::arguments::{read_transcript, take_transcript};
+use crate::convert::{TranscriptValue, to_data, to_value};
 use crate::fault::{of_policy, of_reminder};
+use crate::here;
+use crate::lint;
 use crate::options::label_of;
-use crate::values::TranscriptValue;
-use crate::{here, lint};
 use lang::value::Value;
 use lang::vm::{Cx, Raise};
 use runtime::lifecycle::{self, Selector};
@@ -37,7 +38,7 @@ lang::builtins! { "transcript" =>
 fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
-    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let mut transcript = take_transcript(args, 0, &world, &scope)?;
     // The caller's hold on the old one ends here, so that an inject in a loop changes one transcript in place.
     args[0] = Value::Nil;
     let data = here::reminder_data(cx, &args[1]).map_err(|raise| raise.about(1, ""))?;
@@ -61,7 +62,7 @@ fn inject_reminder(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
 fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
-    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let mut transcript = take_transcript(args, 0, &world, &scope)?;
     args[0] = Value::Nil;
     let data = to_data(&args[1]).map_err(|raise| raise.about(1, ""))?;
     let selector = Selector::from_data(&data).map_err(|e| of_reminder(&e).about(1, label_of(&e)))?;
@@ -77,5 +78,5 @@ fn clear_reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
 
 fn reminders(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
-    Ok(to_value(&TranscriptValue::read(args, 0, &world)?.reminders_to_data()))
+    Ok(to_value(&read_transcript(args, 0, &world)?.reminders_to_data()))
 }

@@ -2,9 +2,9 @@
 use base::clock::Clock;
 use base::ids::Ids;
 
-use crate::convert::{to_data, to_value};
+use crate::arguments::{of_transcript, on_record, read_transcript, take_transcript};
+use crate::convert::{TranscriptValue, to_data, to_value};
 use crate::here;
-use crate::values::{TranscriptValue, of_transcript, on_record};
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;
@@ -114,7 +114,7 @@ lang::builtins! { "" =>
 }
 
 fn read(cx: &Cx<'_>, args: &[Value]) -> Result<Transcript, Box<Raise>> {
-    TranscriptValue::read(args, 0, &*here::world(cx)?)
+    read_transcript(args, 0, &*here::world(cx)?)
 }
 
 fn transcript(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -175,13 +175,13 @@ fn transcript_export(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<R
 fn transcript_import(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
-    Ok(TranscriptValue::value(TranscriptValue::take(args, 0, &world, &scope)?))
+    Ok(TranscriptValue::value(take_transcript(args, 0, &world, &scope)?))
 }
 
 fn transcript_fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
-    let source = TranscriptValue::take(args, 0, &world, &scope)?;
+    let source = take_transcript(args, 0, &world, &scope)?;
     let mut copy = source.renamed(world.random.ids.next_text(world.clock.now_ms()));
     let records = lifecycle::fork(&mut copy);
     here::put_on_record(&records, &here::moment(copy.id(), &scope, &world), &scope, &world);
@@ -191,7 +191,7 @@ fn transcript_fork(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Rai
 fn transcript_reset(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     let world = here::world(cx)?;
     let scope = here::scope(cx, &world);
-    let mut transcript = TranscriptValue::take(args, 0, &world, &scope)?;
+    let mut transcript = take_transcript(args, 0, &world, &scope)?;
     let records = lifecycle::reset(&mut transcript);
     here::put_on_record(&records, &here::moment(transcript.id(), &scope, &world), &scope, &world);
     Ok(TranscriptValue::value(transcript))

@@ -1,11 +1,12 @@
 //! URLs and their queries.
 
+use crate::http::{append_query, query_of, query_pairs, shown_name};
 use crate::options::{OptionSet, UrlParts};
 use lang::builtins::args;
-use lang::value::{Dict, Str, Value, article, display};
+use lang::value::Value;
 use lang::vm::{Cx, Meter, Raise, RunCode, Stopped};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use url::{Url, form_urlencoded};
+use url::Url;
 
 lang::builtins! { "" =>
     /// Takes a URL apart: `{scheme, host, port, path, query, fragment, username, password}`. `query` is a dict, in which a name that
@@ -64,13 +65,6 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// Bytes of the longest URL.
 const LONGEST: usize = 1 << 20;
 
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(60) {
-        Some((at, _)) => format!("\"{}…\"", &text[..at]),
-        None => format!("\"{text}\""),
-    }
-}
-
 fn invalid(argument: usize, message: String) -> Box<Raise> {
     Raise::error(RunCode::Value, message).about(argument, "")
 }
@@ -81,7 +75,7 @@ fn parsed(cx: &Cx<'_>, argument: usize, text: &str) -> Result<Url, Box<Raise>> {
         return Err(invalid(argument, format!("a URL has at most {LONGEST} bytes")));
     }
     Url::parse(text).map_err(|error| {
-        invalid(argument, format!("cannot parse {} as a URL: {error}", shown(text)))
+        invalid(argument, format!("cannot parse {} as a URL: {error}", shown_name(text)))
             .help("write the full URL: `https://example.com/path`")
     })
 }
@@ -106,69 +100,7 @@ fn values_of(cx: &Cx<'_>, query: &str) -> Result<Value, Box<Raise>> {
     cx.check_room(query.len().saturating_mul(4))?;
     cx.charge(query.len(), 2);
     let mut meter = Meter::start();
-    values(query, || meter.step().map_err(Stopped::raise))
-}
-
-/// Returns the values in the query of a URL that a request has.
-pub(crate) fn query_values(url: &Url) -> Value {
-    values(url.query().unwrap_or(""), || Ok(())).unwrap_or_default()
-}
-
-fn values(query: &str, mut step: impl FnMut() -> Result<(), Box<Raise>>) -> Result<Value, Box<Raise>> {
-    let mut values = Dict::new();
-    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        step()?;
-        let slot = values.slot(&Str::new(&name));
-        let value = Value::str(&value);
-        match slot {
-            Value::Nil => *slot = value,
-            Value::List(several) => std::rc::Rc::make_mut(several).items.push(value),
-            first => *first = Value::list(vec![std::mem::take(first), value]),
-        }
-    }
-    Ok(Value::dict(values))
-}
-
-/// Appends the values of a dict to a query.
-fn append(cx: &Cx<'_>, argument: usize, values: &Dict, query: &mut String) -> Result<(), Box<Raise>> {
-    let mut meter = Meter::start();
-    let mut pair = |query: &mut String, name: &str, value: &Value| -> Result<(), Box<Raise>> {
-        let text = match value {
-            Value::Str(text) => text.to_string(),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) => display(value),
-            other => {
-                let message = format!("cannot write {} in a query", article(other.type_name()));
-                return Err(Raise::error(RunCode::Type, message)
-                    .about(argument, format!("the value of `{}`", shown(name)))
-                    .help("make text of it first, such as `json_stringify(x)`"));
-            }
-        };
-        meter.steps(1 + (name.len() + text.len()) / 16).map_err(Stopped::raise)?;
-        let more = (name.len() + text.len()).saturating_mul(3);
-        cx.check_size(query.len().checked_add(more))?;
-        if !query.is_empty() {
-            query.push('&');
-        }
-        query.extend(form_urlencoded::byte_serialize(name.as_bytes()));
-        query.push('=');
-        query.extend(form_urlencoded::byte_serialize(text.as_bytes()));
-        Ok(())
-    };
-    for (name, value) in values.iter() {
-        match value {
-            Value::Nil => {}
-            Value::List(several) => several.items.iter().try_for_each(|value| pair(query, name, value))?,
-            value => pair(query, name, value)?,
-        }
-    }
-    Ok(())
-}
-
-/// Returns the query of a dict, for a request.
-pub(crate) fn query_of(cx: &Cx<'_>, argument: usize, values: &Dict) -> Result<String, Box<Raise>> {
-    let mut query = String::new();
-    append(cx, argument, values, &mut query)?;
-    Ok(query)
+    query_pairs(query, || meter.step().map_err(Stopped::raise))
 }
 
 fn query_encode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -196,7 +128,7 @@ fn url_build(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
         url.set_scheme(scheme).map_err(|()| unfit("scheme"))?;
     }
     if let Some(host) = &parts.host {
-        url.set_host(Some(host)).map_err(|error| invalid(0, format!("invalid host {}: {error}", shown(host))))?;
+        url.set_host(Some(host)).map_err(|error| invalid(0, format!("invalid host {}: {error}", shown_name(host))))?;
     }
     if let Some(port) = parts.port {
         url.set_port(Some(port)).map_err(|()| unfit("port"))?;
@@ -218,7 +150,7 @@ fn url_build(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if let Some(values) = &parts.query {
         let values = values.as_dict().ok_or_else(|| invalid(0, "`query` must be a dict".to_owned()))?;
         let mut query = url.query().unwrap_or("").to_owned();
-        append(cx, 0, values, &mut query)?;
+        append_query(cx, 0, values, &mut query)?;
         url.set_query(Some(&query).filter(|query| !query.is_empty()).map(String::as_str));
     }
     if let Some(fragment) = &parts.fragment {
@@ -235,7 +167,7 @@ fn url_join(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
     if url.len() > LONGEST {
         return Err(invalid(1, format!("a URL has at most {LONGEST} bytes")));
     }
-    let joined = base.join(url).map_err(|error| invalid(1, format!("cannot join {}: {error}", shown(url))))?;
+    let joined = base.join(url).map_err(|error| invalid(1, format!("cannot join {}: {error}", shown_name(url))))?;
     Ok(Value::from(String::from(joined)))
 }
 
@@ -251,6 +183,6 @@ fn url_decode(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> 
     cx.charge(text.len(), 1);
     cx.check_copy(text.len())?;
     let decoded = percent_decode_str(text).decode_utf8();
-    let decoded = decoded.map_err(|_| invalid(0, format!("{} is not UTF-8 after decoding", shown(text))))?;
+    let decoded = decoded.map_err(|_| invalid(0, format!("{} is not UTF-8 after decoding", shown_name(text))))?;
     Ok(Value::str(&decoded))
 }

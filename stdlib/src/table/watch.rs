@@ -1,6 +1,6 @@
 //! Changes of files, as a stream.
 
-use crate::Capability;
+use crate::capability::Capability;
 use crate::here;
 use crate::options::{OptionSet, WatchOptions};
 use crate::values::{ItemSource, ItemStream, NextItem};

@@ -1,19 +1,21 @@
 //! Sub-agents and workers.
 
+use crate::capability::Capability;
+use crate::codes::AgentCode;
 use crate::convert::to_data;
-use crate::fault::{AgentCode, of_snapshot, of_worker, to_raise};
+use crate::failed_loop::{FailedLoop, as_dict};
+use crate::fault::{of_snapshot, of_worker, to_raise};
+use crate::here;
+use crate::lint;
 use crate::options::{LifecycleToolOptions, OptionReader, OptionSet, SubAgentOptions, SuspendOptions, WorkerSpec};
 use crate::table::bridge::of_queue;
-use crate::table::file_tools::native_tool;
 use crate::table::tool::{registry_of, tools_of};
-use crate::values::FailedLoop;
-use crate::values::failed_loop::as_dict;
+use crate::tool_value::native_tool;
 use crate::workers::{
     Abandoned, Making, PauseTool, ReachableWorkers, ResumeTool, WorkerContext, awaited, envelope, handle, is_inside,
     make, not_inside, one_cycle, restore, resumed_scope, task_of, thrown_by_observer, worker_arg, worker_of,
 };
 use crate::world::World;
-use crate::{Capability, here, lint};
 use lang::builtins::args;
 use lang::diagnostic::code::CodeRef;
 use lang::value::{Str, Value};

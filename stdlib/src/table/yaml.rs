@@ -1,12 +1,11 @@
 //! YAML 1.2, and the front matter of Markdown files.
 
-use super::{plain::plain, toml};
+use super::plain::plain;
+use crate::structured_text::{documents, front_matter_of, plain_scalar};
 use lang::builtins::{args, json_text};
-use lang::value::{Dict, Str, Value, display};
-use lang::vm::{Cx, Meter, Raise, RunCode, Stopped};
-use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
+use lang::value::{Value, display};
+use lang::vm::{Cx, Raise, RunCode};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 lang::builtins! { "" =>
     /// Parses a YAML document by the core schema of YAML 1.2, in which `yes` and `no` are strings. Keys are strings. An alias is the
@@ -37,193 +36,6 @@ lang::builtins! { "" =>
     /// front_matter("Text.") // => {body: "Text.", data: {}}
     /// ```
     plain "front_matter(text: string) -> {data: dict, body: string}" front_matter;
-}
-
-/// Levels of nesting that are read.
-const DEEPEST: usize = 100;
-
-/// Reads the events of the parser.
-struct YamlReader<'a> {
-    parser: Parser<'a, StrInput<'a>>,
-    /// Values with an anchor, by its number. An alias shares them, so that many of them take no memory.
-    anchors: BTreeMap<usize, Value>,
-    meter: Meter,
-    /// The line of the last event.
-    line: usize,
-}
-
-impl<'a> YamlReader<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), meter: Meter::start(), line: 0 }
-    }
-
-    fn wrong(&self, why: &str) -> Box<Raise> {
-        let message = format!("cannot parse YAML: line {}: {why}", self.line);
-        Raise::error(RunCode::Value, message).about(0, "invalid YAML")
-    }
-
-    fn next(&mut self) -> Result<Event<'a>, Box<Raise>> {
-        self.meter.step().map_err(Stopped::raise)?;
-        match self.parser.next_event() {
-            None => Ok(Event::StreamEnd),
-            Some(Ok((event, span))) => {
-                self.line = span.start.line();
-                Ok(event)
-            }
-            Some(Err(error)) => {
-                self.line = error.marker().line();
-                Err(self
-                    .wrong(error.info())
-                    .help("quote values that contain `: ` or ` #`, or begin with a special character"))
-            }
-        }
-    }
-
-    fn documents(mut self) -> Result<Vec<Value>, Box<Raise>> {
-        let mut documents = Vec::new();
-        loop {
-            match self.next()? {
-                Event::StreamEnd => return Ok(documents),
-                Event::Nothing | Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd => {}
-                event => documents.push(self.node(event, 0)?),
-            }
-        }
-    }
-
-    fn node(&mut self, event: Event<'a>, depth: usize) -> Result<Value, Box<Raise>> {
-        if depth > DEEPEST {
-            return Err(self.wrong(&format!("more than {DEEPEST} levels of nesting")));
-        }
-        let (value, anchor) = match event {
-            Event::Alias(anchor) => {
-                let value = self.anchors.get(&anchor).cloned();
-                return value.ok_or_else(|| self.wrong("an alias within the value of its anchor"));
-            }
-            Event::Scalar(text, style, anchor, tag) => (self.scalar(&text, style, tag.as_deref())?, anchor),
-            Event::SequenceStart(anchor, tag) => {
-                self.only_core(tag.as_deref())?;
-                let mut items = Vec::new();
-                loop {
-                    match self.next()? {
-                        Event::SequenceEnd => break,
-                        event => items.push(self.node(event, depth + 1)?),
-                    }
-                }
-                (Value::list(items), anchor)
-            }
-            Event::MappingStart(anchor, tag) => {
-                self.only_core(tag.as_deref())?;
-                (self.entries(depth)?, anchor)
-            }
-            _ => return Err(self.wrong("unexpected end")),
-        };
-        if anchor > 0 {
-            self.anchors.insert(anchor, value.clone());
-        }
-        Ok(value)
-    }
-
-    fn entries(&mut self, depth: usize) -> Result<Value, Box<Raise>> {
-        let (mut dict, mut merged) = (Dict::new(), Vec::new());
-        loop {
-            let event = self.next()?;
-            let is_merge = matches!(&event, Event::Scalar(text, ScalarStyle::Plain, ..) if text == "<<");
-            let key = match event {
-                Event::MappingEnd => break,
-                Event::Scalar(text, ..) => Str::new(&text),
-                _ => return Err(self.wrong("a key is not a scalar")),
-            };
-            let event = self.next()?;
-            let value = self.node(event, depth + 1)?;
-            match value {
-                Value::Dict(entries) if is_merge => merged.push(entries),
-                Value::List(several) if is_merge => {
-                    for one in &several.items {
-                        let Value::Dict(entries) = one else { return Err(self.wrong("`<<` merges dicts only")) };
-                        merged.push(entries.clone());
-                    }
-                }
-                _ if is_merge => return Err(self.wrong("`<<` merges dicts only")),
-                value => {
-                    if dict.contains(&key) {
-                        return Err(self.wrong(&format!("duplicate key `{}`", short(&key))));
-                    }
-                    dict.insert(key, value);
-                }
-            }
-        }
-        // Own keys count, then those of the first dict.
-        for entries in merged {
-            for (key, value) in entries.dict.iter() {
-                self.meter.step().map_err(Stopped::raise)?;
-                if !dict.contains(key) {
-                    dict.insert(key.clone(), value.clone());
-                }
-            }
-        }
-        Ok(Value::dict(dict))
-    }
-
-    fn only_core(&self, tag: Option<&Tag>) -> Result<(), Box<Raise>> {
-        match tag {
-            Some(tag) if !tag.is_yaml_core_schema() => Err(self.wrong(&format!("unknown tag `{tag}`"))),
-            _ => Ok(()),
-        }
-    }
-
-    fn scalar(&self, text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, Box<Raise>> {
-        self.only_core(tag)?;
-        let wanted = tag.map(|tag| tag.suffix.as_str());
-        let value = match wanted {
-            Some("str") => return Ok(Value::str(text)),
-            None if style != ScalarStyle::Plain => return Ok(Value::str(text)),
-            _ => plain_scalar(text),
-        };
-        let fits = match (wanted, &value) {
-            (Some("float"), Value::Int(int)) => return Ok(Value::Float(*int as f64)),
-            (None, _)
-            | (Some("int"), Value::Int(_))
-            | (Some("float"), Value::Float(_))
-            | (Some("bool"), Value::Bool(_))
-            | (Some("null"), Value::Nil) => true,
-            _ => false,
-        };
-        if fits { Ok(value) } else { Err(self.wrong(&format!("`{}` is not of its tag", short(text)))) }
-    }
-}
-
-fn short(text: &str) -> &str {
-    text.char_indices().nth(40).map_or(text, |(at, _)| &text[..at])
-}
-
-/// Reads a plain scalar by the core schema.
-fn plain_scalar(text: &str) -> Value {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Nil,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        ".nan" | ".NaN" | ".NAN" => return Value::Float(f64::NAN),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return Value::Float(f64::INFINITY),
-        "-.inf" | "-.Inf" | "-.INF" => return Value::Float(f64::NEG_INFINITY),
-        _ => {}
-    }
-    let radix = |prefix, radix| text.strip_prefix(prefix).and_then(|digits| i64::from_str_radix(digits, radix).ok());
-    if let Some(int) = radix("0x", 16).or_else(|| radix("0o", 8)).or_else(|| text.parse().ok()) {
-        return Value::Int(int);
-    }
-    let is_number = text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    match text.parse::<f64>() {
-        Ok(float) if is_number => Value::Float(float),
-        _ => Value::str(text),
-    }
-}
-
-pub(super) fn documents(cx: &Cx<'_>, text: &str) -> Result<Vec<Value>, Box<Raise>> {
-    // Values are larger than their texts.
-    cx.check_room(text.len().saturating_mul(8))?;
-    cx.charge(text.len(), 4);
-    YamlReader::new(text).documents()
 }
 
 fn yaml_parse(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>> {
@@ -379,40 +191,10 @@ fn front_matter(cx: &mut Cx<'_>, args: &mut [Value]) -> Result<Value, Box<Raise>
     Ok(Value::record([("data", data), ("body", Value::str(body))]))
 }
 
-/// Returns the data at the top of a text, and what follows it.
-pub(crate) fn front_matter_of<'t>(cx: &Cx<'_>, text: &'t str) -> Result<(Value, &'t str), Box<Raise>> {
-    let rest = text.strip_prefix('\u{feff}').unwrap_or(text);
-    Ok(match split(rest) {
-        None => (Value::dict(Dict::new()), rest),
-        Some(("---", data, body)) => match documents(cx, data)?.pop().unwrap_or_default() {
-            Value::Nil => (Value::dict(Dict::new()), body),
-            data @ Value::Dict(_) => (data, body),
-            _ => return Err(Raise::error(RunCode::Value, "front matter must be keys with values").about(0, "")),
-        },
-        Some((_, data, body)) => (toml::parse(cx, data)?, body),
-    })
-}
-
-/// Returns the fence of the front matter, the front matter, and what follows it.
-fn split(text: &str) -> Option<(&str, &str, &str)> {
-    let (first, rest) = text.split_once('\n')?;
-    let fence = first.trim_end();
-    if !matches!(fence, "---" | "+++") {
-        return None;
-    }
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == fence {
-            return Some((fence, &rest[..at], &rest[at + line.len()..]));
-        }
-        at += line.len();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::structured_text::YamlReader;
     use lang::builtins::parse_json;
     use lang::value::inspect;
 

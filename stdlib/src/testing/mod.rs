@@ -4,10 +4,8 @@
 //! - [`pretty`]: values as lines, so that a difference between two of them is short.
 //! - [`TestCode`]: the catalogue.
 
-mod codes;
 mod pretty;
 
-pub use codes::TestCode;
 pub use pretty::pretty;
 
 use eventlog::{LogError, LogReader, RecordFilter};

@@ -1,7 +1,7 @@
 //! A model's answer, read piece by piece. The request starts with the first read, does not read
 //! ahead, and is cancelled when the stream is dropped.
 
-use crate::fault::AgentCode;
+use crate::codes::AgentCode;
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Local, Next, Raise, StreamSource};
 use runtime::model::Delta;

@@ -1,8 +1,8 @@
 //! Workers in arguments.
 
+use crate::failed_loop::as_dict;
 use crate::fault::of_worker;
 use crate::here;
-use crate::values::failed_loop::as_dict;
 use crate::world::World;
 use lang::builtins::args;
 use lang::value::Value;

@@ -1,8 +1,7 @@
 //! Workers and what they came to as values.
 
-use crate::convert::to_value;
-use crate::values::failed_loop::FailureSubject;
-use crate::values::{FailedLoop, LoopFailures, TranscriptValue};
+use crate::convert::{TranscriptValue, to_value};
+use crate::failed_loop::{FailedLoop, FailureSubject};
 use crate::world::World;
 use base::data::Data;
 use lang::source::{SourceRef, Span};
@@ -60,7 +59,7 @@ pub(crate) fn awaited(world: &Rc<World>, worker: &Worker, value: Value, place: O
     let failure = match unseen {
         Some(error) => {
             let subject = FailureSubject::Worker { id: worker.id.clone(), name: worker.name.clone() };
-            LoopFailures::add(world, subject, &error, place)
+            world.stop.failures.add(subject, &error, place)
         }
         None => world.stop.failures.of_worker(&worker.id),
     };

@@ -1,11 +1,12 @@
 //! Making a worker of what a script describes.
 
-use crate::convert::to_data;
+use crate::capability::Capability;
 use crate::fault::{of_policy, of_reminder, of_session, of_worker};
+use crate::here;
 use crate::loops::{prepare, put_messages};
 use crate::options::{DelegationOptions, OptionReader, label_of};
+use crate::persist::recipe_of;
 use crate::world::World;
-use crate::{Capability, here};
 use base::clock::Clock;
 use base::data::Data;
 use base::ids::Ids;
@@ -23,10 +24,6 @@ use std::sync::Arc;
 
 /// The maximum length of the task in the name of a worker without one, in characters.
 const NAME_LENGTH: usize = 40;
-
-/// Options that a worker does not need a second time: the session holds what they said. Tools go by their names.
-const NOT_AGAIN: &[&str] =
-    &["background", "messages", "parent_session_id", "reminder_propagation", "session_id", "task", "tools"];
 
 /// The default folder of snapshots.
 const SNAPSHOTS: &str = ".harn/workers";
@@ -89,21 +86,6 @@ fn is_busy(world: &World, id: &str) -> bool {
     let at_work = |worker: &Rc<Worker>| worker.session.id().as_ref() == id && !worker.status().is_over();
     world.agents.sessions.get(id).is_ok_and(|session| session.is_busy())
         || world.agents.workers.list().iter().any(at_work)
-}
-
-/// Returns the options for a snapshot: those that are data, and the names of the others.
-pub(crate) fn recipe_of(options: &OptionReader<'_>) -> (Data, Vec<Arc<str>>) {
-    let mut data = Vec::new();
-    let mut needs = Vec::new();
-    let entries = options.entries().filter(|(key, value)| !value.is_nil() && !NOT_AGAIN.contains(&key.as_str()));
-    for (key, value) in entries {
-        let key: Arc<str> = Arc::from(key.as_str());
-        match to_data(value) {
-            Ok(value) => data.push((key, value)),
-            Err(_) => needs.push(key),
-        }
-    }
-    (Data::dict(data), needs)
 }
 
 fn recipe(cx: &Cx<'_>, options: &OptionReader<'_>) -> Recipe {

@@ -15,6 +15,6 @@ mod tools;
 pub(crate) use arg::{is_inside, not_inside, worker_arg, worker_of};
 pub(crate) use crew::{Abandoned, WorkerContext, one_cycle, thrown_by_observer, unseen};
 pub(crate) use handle::{awaited, envelope, handle};
-pub(crate) use make::{Making, handed, make, recipe_of, resumed_scope, task_of};
+pub(crate) use make::{Making, handed, make, resumed_scope, task_of};
 pub(crate) use restore::restore;
 pub(crate) use tools::{PauseTool, ReachableWorkers, ResumeTool};

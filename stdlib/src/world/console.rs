@@ -1,10 +1,7 @@
 //! [`Console`]: the printed output of a run.
 
-use crate::catalogue::from_core;
-use crate::fault::AgentCode;
+use crate::fault::as_diagnostic;
 use crate::output::Output;
-use base::codes::Severity;
-use lang::diagnostic::Diagnostic;
 use lang::vm::Raise;
 use runtime::note::Note;
 use runtime::seen_texts::SeenTexts;
@@ -62,31 +59,6 @@ impl Console {
             self.output.err(&format!("{text}\n"));
         }
     }
-}
-
-/// Returns the diagnostic of a note. A raise has a place; a note alone does not.
-pub(crate) fn as_diagnostic(note: &Note) -> Diagnostic {
-    let severity = match note.severity {
-        Severity::Error => lang::diagnostic::Severity::Error,
-        Severity::Warning => lang::diagnostic::Severity::Warning,
-        Severity::Info => lang::diagnostic::Severity::Info,
-    };
-    let mut d = match &note.fault {
-        Some(fault) => crate::fault::to_raise(fault).to_diagnostic(),
-        None => Diagnostic::new(note.code.map_or(AgentCode::Note.code(), from_core), note.message.clone()),
-    };
-    d.severity = severity;
-    if let Some(about) = &note.about {
-        // An uncaught error of a handler does not end the run.
-        d = match d.message.strip_prefix("uncaught error: ") {
-            Some(said) => {
-                d.message = format!("`{about}` failed: {said}");
-                d.note("the run continues without it")
-            }
-            None => d.note(format!("reported for `{about}`")),
-        };
-    }
-    d
 }
 
 /// Returns the exit code of a run that could not write to standard output. If the reader is gone, it is that of a

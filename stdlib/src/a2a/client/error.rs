@@ -4,8 +4,7 @@ use base::data::Data;
 use lang::diagnostic::code::CodeRef;
 use providers::web::{Failure, FailureKind};
 
-use super::PeerCode;
-use crate::system;
+use crate::codes::{PeerCode, SystemCode};
 
 /// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,9 +43,9 @@ impl ErrorKind {
     /// The code of the catalogue.
     pub(crate) fn code(self) -> CodeRef {
         match self {
-            ErrorKind::Address => system::SystemCode::Address.code(),
-            ErrorKind::Connection => system::SystemCode::Connection.code(),
-            ErrorKind::TooLarge => system::SystemCode::Large.code(),
+            ErrorKind::Address => SystemCode::Address.code(),
+            ErrorKind::Connection => SystemCode::Connection.code(),
+            ErrorKind::TooLarge => SystemCode::Large.code(),
             ErrorKind::NoCard => PeerCode::NoCard.code(),
             ErrorKind::NotAgent => PeerCode::NotAgent.code(),
             ErrorKind::NoVersion => PeerCode::NoVersion.code(),

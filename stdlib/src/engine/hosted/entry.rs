@@ -2,9 +2,9 @@
 
 use super::super::{Engine, closure, entry};
 use super::{Hosted, ServedCall, whole};
-use crate::answer::decode_args;
+use crate::codes::ServedCode;
 use crate::convert::to_value;
-use crate::hosting::ServedCode;
+use crate::decode::decode_args;
 use crate::rhai_front_end::is_rhai;
 use base::data::Data;
 use lang::compile::{Imported, Unit};

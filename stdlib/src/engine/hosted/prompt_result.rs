@@ -1,8 +1,9 @@
 //! The result of a prompt.
 
+use crate::codes::ServedCode;
 use crate::convert::to_data_lossy;
-use crate::hosting::{Hosting, ServedCode};
-use crate::values::failed_loop::{self, Told};
+use crate::failed_loop::{self, Told};
+use crate::hosting::Hosting;
 use base::data::Data;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Value, display};

@@ -1,7 +1,7 @@
 //! `"turn ${n}"`: in double quotes nothing is put in.
 
 use super::visitor::TreeVisitor;
-use crate::rhai_front_end::errors::RhaiCode;
+use crate::codes::RhaiCode;
 use lang::diagnostic::Diagnostic;
 use rhai::Position;
 

@@ -8,10 +8,8 @@
 //! - `run`, `calls`, `names`: what fails while a script runs; `trace`: who called whom.
 //! - `words`, `slips`: types and sentences; words that mean something elsewhere.
 //! - `place`, `tokens`: from line and column to the token, its brackets and arguments.
-//! - `codes`: the catalogue of what only Rhai knows.
 
 pub(super) mod calls;
-mod codes;
 mod habits;
 mod lex;
 pub(super) mod names;
@@ -22,8 +20,6 @@ mod slips;
 pub(super) mod tokens;
 mod trace;
 pub(super) mod words;
-
-pub(crate) use codes::RhaiCode;
 
 use super::convert::{ConversionContext, to_value};
 use super::value::Opaque;

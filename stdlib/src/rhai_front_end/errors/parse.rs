@@ -1,7 +1,8 @@
 //! A text that is not what Rhai's grammar allows.
 
 use super::place::SourcePlace;
-use super::{RhaiCode, habits, lex, names, slips};
+use super::{habits, lex, names, slips};
+use crate::codes::RhaiCode;
 use lang::check::CheckCode;
 use lang::diagnostic::Diagnostic;
 use lang::lex::LexCode;

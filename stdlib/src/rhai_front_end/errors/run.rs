@@ -3,7 +3,8 @@
 use super::parse::{self, sentence};
 use super::place::SourcePlace;
 use super::words::{Call, described};
-use super::{RhaiCode, calls, names};
+use super::{calls, names};
+use crate::codes::RhaiCode;
 use lang::diagnostic::Diagnostic;
 use lang::parse::ParseCode;
 use lang::resolve::ResolveCode;

@@ -1,6 +1,6 @@
 //! The limits of a pack, and its capabilities.
 
-use crate::Capability;
+use crate::capability::Capability;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 use super::budget::Budget;
 use super::data::{PackConverter, PackValueError};
 use super::meter::{Limit, Meter};
-use crate::Capability;
+use crate::capability::Capability;
 use crate::convert::{to_data, to_value};
 use crate::limits::SUGGESTIONS;
 use crate::table::file::AT_ONCE;

@@ -1,10 +1,10 @@
 //! Errors of a pack, for people.
 
-use super::PackCode;
 use super::budget::Budget;
 use super::builtins::GRANTED;
 use super::data::{PackConverter, PackValueError};
 use super::meter::{Limit, Meter};
+use crate::codes::PackCode;
 use crate::convert::to_value;
 use crate::table::registry;
 use lang::diagnostic::TraceFrame;

@@ -1,13 +1,13 @@
 //! Loading a pack: its text is looked at, its top level runs once, and what it registers are its providers.
 
-use super::PackCode;
 use super::budget::PackSpec;
 use super::error::{PackSubject, span_at, unreadable};
 use super::meter::Meter;
 use super::provider::{PackEnvironment, PackProvider, guarded};
 use super::sandbox::{LONGEST_PACK, Printed, engine};
 use super::shape::{self, REGISTER};
-use crate::Capability;
+use crate::capability::Capability;
+use crate::codes::PackCode;
 use crate::table::event_of;
 use lang::diagnostic::{Diagnostic, nearest};
 use lang::source::{SourceRef, Span};

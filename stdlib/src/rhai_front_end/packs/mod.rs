@@ -14,7 +14,6 @@
 
 mod budget;
 mod builtins;
-mod codes;
 mod data;
 mod error;
 mod load;
@@ -31,5 +30,4 @@ mod texts;
 mod written;
 
 pub use budget::{Budget, PackSpec};
-pub(crate) use codes::PackCode;
 pub(crate) use of_run::{Packs, check_pack};

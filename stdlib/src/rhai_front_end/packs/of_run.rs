@@ -1,11 +1,12 @@
 //! The packs of a run: those that its project and its command name, and those that options of loops do.
 
-use super::PackCode;
 use super::budget::PackSpec;
 use super::load::load;
 use super::provider::{PackEnvironment, PackProvider};
-use crate::Capability;
+use crate::capability::Capability;
+use crate::codes::PackCode;
 use crate::output::Output;
+use crate::world::PackSource;
 use lang::diagnostic::Diagnostic;
 use lang::module::{Loader, NoFiles};
 use lang::source::Source;
@@ -15,6 +16,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The ending of packs.
 const ENDING: &str = "rhai";
@@ -98,58 +100,6 @@ impl Packs {
         Ok(())
     }
 
-    /// Registers the providers of the whole run: they belong to it, and a script that forgets its own keeps them.
-    pub(crate) fn register(&self, providers: &ReminderProviders) {
-        for provider in self.of_run.borrow().iter() {
-            providers.register(provider.clone());
-        }
-    }
-
-    /// The pack of the whole run that has a provider of this id.
-    pub(crate) fn owner(&self, id: &str) -> Option<String> {
-        self.of_run.borrow().iter().find(|known| known.id() == id).map(|known| known.file().to_owned())
-    }
-
-    /// The providers of the packs that options name, those of the whole run left out.
-    ///
-    /// # Errors
-    /// A pack that cannot be used, or one whose provider has the id of another.
-    pub(crate) fn named_by(
-        &self,
-        files: &[impl AsRef<str>],
-        known: &ReminderProviders,
-    ) -> Result<Vec<Rc<dyn ReminderProvider>>, Box<Raise>> {
-        let mut brought: Vec<Rc<PackProvider>> = Vec::new();
-        for file in files {
-            let spec = self.spec_of(file.as_ref());
-            if self.asked.denied.contains(&Capability::FsRead)
-                && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
-            {
-                let message = format!(
-                    "the pack `{}` cannot be read: this run does not have the capability \
-                    `fs.read`",
-                    file.as_ref()
-                );
-                return Err(Raise::error(PackCode::Load, message)
-                    .help("name it with `--pack` or in harn.toml, or run with `fs.read`"));
-            }
-            for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
-                if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
-                    continue;
-                }
-                let other =
-                    brought.iter().find(|other| other.id() == provider.id()).map(|other| other.file().to_owned());
-                let other = other.or_else(|| self.owner(provider.id()));
-                let other = other.or_else(|| known.is_custom(provider.id()).then(|| "the script".to_owned()));
-                if let Some(other) = other {
-                    return Err(taken(provider, &other));
-                }
-                brought.push(provider.clone());
-            }
-        }
-        Ok(brought.into_iter().map(|provider| provider as Rc<dyn ReminderProvider>).collect())
-    }
-
     /// Returns the specification of a file that options name: with the project's grants, if the
     /// project names it too.
     fn spec_of(&self, written: &str) -> PackSpec {
@@ -186,6 +136,54 @@ impl Packs {
     pub(crate) fn clear(&self) {
         self.of_run.take();
         self.loaded.take();
+    }
+}
+
+impl PackSource for Packs {
+    fn named_by(
+        &self,
+        files: &[Arc<str>],
+        known: &ReminderProviders,
+    ) -> Result<Vec<Rc<dyn ReminderProvider>>, Box<Raise>> {
+        let mut brought: Vec<Rc<PackProvider>> = Vec::new();
+        for file in files {
+            let spec = self.spec_of(file.as_ref());
+            if self.asked.denied.contains(&Capability::FsRead)
+                && !self.loaded.borrow().contains_key(&self.identity(&spec.file))
+            {
+                let message = format!(
+                    "the pack `{}` cannot be read: this run does not have the capability \
+                    `fs.read`",
+                    file.as_ref()
+                );
+                return Err(Raise::error(PackCode::Load, message)
+                    .help("name it with `--pack` or in harn.toml, or run with `fs.read`"));
+            }
+            for provider in self.of_file(&spec).map_err(|found| raised(file.as_ref(), found))?.iter() {
+                if self.of_run.borrow().iter().chain(&brought).any(|known| Rc::ptr_eq(known, provider)) {
+                    continue;
+                }
+                let other =
+                    brought.iter().find(|other| other.id() == provider.id()).map(|other| other.file().to_owned());
+                let other = other.or_else(|| self.owner(provider.id()));
+                let other = other.or_else(|| known.is_custom(provider.id()).then(|| "the script".to_owned()));
+                if let Some(other) = other {
+                    return Err(taken(provider, &other));
+                }
+                brought.push(provider.clone());
+            }
+        }
+        Ok(brought.into_iter().map(|provider| provider as Rc<dyn ReminderProvider>).collect())
+    }
+
+    fn register(&self, providers: &ReminderProviders) {
+        for provider in self.of_run.borrow().iter() {
+            providers.register(provider.clone());
+        }
+    }
+
+    fn owner(&self, id: &str) -> Option<String> {
+        self.of_run.borrow().iter().find(|known| known.id() == id).map(|known| known.file().to_owned())
     }
 }
 

@@ -6,7 +6,7 @@ use super::load::Pack;
 use super::meter::{Limit, Meter};
 use super::sandbox::Printed;
 use super::seen::Seen;
-use crate::Capability;
+use crate::capability::Capability;
 use crate::fault::{Thrown, of_reminder};
 use crate::output::Output;
 use base::call::{Answer, Outcome};

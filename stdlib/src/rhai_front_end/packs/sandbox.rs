@@ -2,7 +2,7 @@
 
 use super::meter::Meter;
 use super::{builtins, seen, texts, written};
-use crate::Capability;
+use crate::capability::Capability;
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::{
     ArithmeticPackage, BasicArrayPackage, BasicBlobPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage,

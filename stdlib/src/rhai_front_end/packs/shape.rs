@@ -7,8 +7,8 @@
 //! argument of a built-in function that calls it, or as the `evaluate` of a provider. Then values
 //! are trees, and the interpreter counts their size.
 
-use super::PackCode;
 use super::error::span_at;
+use crate::codes::PackCode;
 use lang::diagnostic::Diagnostic;
 use lang::source::SourceRef;
 use rhai::{AST, ASTNode, Dynamic, Expr, FnCallExpr, Position, Stmt};

@@ -4,7 +4,13 @@ use super::budget::{Budget, PackSpec};
 use super::meter::{Limit, Meter};
 use super::provider::guarded;
 use super::sandbox::{Printed, engine};
-use crate::{Captured, Diagnostic, Engine, Loader, RunOptions, Source, SourceRef};
+use crate::engine::Engine;
+use crate::engine::RunOptions;
+use crate::output::Captured;
+use lang::diagnostic::Diagnostic;
+use lang::module::Loader;
+use lang::source::Source;
+use lang::source::SourceRef;
 use std::rc::Rc;
 use std::time::Duration;
 

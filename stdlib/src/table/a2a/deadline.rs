@@ -1,10 +1,12 @@
 //! The option `deadline`: it is sent to the agent, and limits the wait for the agent.
 
-use crate::a2a::client::{ErrorKind, PeerCode, PeerError};
+use crate::a2a::client::{ErrorKind, PeerError};
 use crate::clock::RunClock;
-use crate::{from_rfc3339, rfc3339};
+use crate::codes::PeerCode;
 use base::clock::Clock;
 use base::data::Data;
+use base::moment::from_rfc3339;
+use base::moment::rfc3339;
 use lang::value::{Value, article};
 use lang::vm::Raise;
 use std::future::pending;

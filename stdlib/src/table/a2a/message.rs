@@ -1,7 +1,8 @@
 //! Messages to a peer, from the arguments of a call.
 
 use super::deadline::Deadline;
-use crate::a2a::client::{Lease, Method, Peer, PeerCode, PeerError, Stream, reminder};
+use crate::a2a::client::{Lease, Method, Peer, PeerError, Stream, reminder};
+use crate::codes::PeerCode;
 use crate::convert::to_data;
 use crate::fault::of_reminder;
 use crate::here;

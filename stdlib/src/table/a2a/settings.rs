@@ -1,7 +1,8 @@
 //! The address of a peer and the settings of a call, from its arguments.
 
-use crate::Capability;
-use crate::a2a::client::{Access, Peer, PeerCode, REMINDERS, address};
+use crate::a2a::client::{Access, Peer, REMINDERS, address};
+use crate::capability::Capability;
+use crate::codes::PeerCode;
 use crate::fault::of_peer;
 use crate::options::{PeerAccess, PeerVersion};
 use crate::world::World;

@@ -1,7 +1,8 @@
 //! The methods of a channel.
 
 use crate::argument_size::{TooLarge, argument_size};
-use crate::channel::{ChannelReply, ChannelStream, ChannelValue, ScriptChannelCode, of_refusal};
+use crate::channel::{ChannelReply, ChannelStream, ChannelValue, of_refusal};
+use crate::codes::ScriptChannelCode;
 use crate::convert::{to_data, to_value};
 use crate::here;
 use crate::options::{ChannelActionOptions, ChannelEventsOptions, ChannelPageOptions, OptionSet};

@@ -1,8 +1,8 @@
 //! Replacing a text in a file.
 
 use super::read::text;
-use super::root::Root;
 use super::write::put;
+use crate::confined_folder::Root;
 
 /// The maximum number of places that are named.
 const NAMED: usize = 8;

@@ -1,34 +1,32 @@
-//! Standard file tools for agents. They work below one folder and cannot leave it: `root` walks there handle by handle and
-//! follows no link. [`NativeTool`] makes a tool of this crate a tool of a script.
+//! Standard file tools for agents. They work below one folder and cannot leave it: [`Root`] opens its paths handle by handle and
+//! follows no link.
 
 mod edit;
 mod read;
-mod root;
 mod search;
 mod specs;
 mod write;
 
 use super::tool::registry_of;
-use crate::convert::to_value;
+use crate::capability::Capability;
+use crate::confined_folder::{Root, may_change};
 use crate::disk::Disk;
 use crate::fault::{Thrown, to_raise};
+use crate::here;
+use crate::tool_value::native_tool;
 use crate::world::World;
-use crate::{Capability, here};
 use base::call::{Answer, Outcome};
 use base::data::Data;
 use lang::builtins::args;
 use lang::diagnostic::nearest;
-use lang::value::{Dict, HostBox, HostObject, Str, Value};
+use lang::value::{Dict, Str, Value};
 use lang::vm::{Cx, Raise, RunCode, take_over};
-pub(crate) use read::small_bytes;
-pub(crate) use root::Root;
 use runtime::hooks::HookEvent;
 use runtime::listeners::Listeners;
 use runtime::message::{ToolCall, ToolSpec};
 use runtime::reminder_providers::files_of;
 use runtime::seam::{Output, Preview, Tool, Turn};
 use specs::FileToolKind;
-use std::any::Any;
 use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -43,29 +41,6 @@ lang::builtins! { "" =>
     /// tool_list(file_tools({root: "work", read_only: true})).map({ t -> t.name }).sort() // => ["list_files", "read_file", "search_files"]
     /// ```
     plain "file_tools(options: {root: string, read_only?: bool}) -> dict" [caps = &[Capability::FsRead.right()]] file_tools;
-}
-
-/// A tool that is not written in the language, as the handler of a tool's dict.
-pub(super) struct NativeTool {
-    pub(super) tool: Rc<dyn Tool>,
-}
-
-impl HostObject for NativeTool {
-    fn type_name(&self) -> &'static str {
-        "tool handler"
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// The dict of a tool that is not written in the language.
-pub(super) fn native_tool(tool: Rc<dyn Tool>) -> Value {
-    let mut dict = to_value(&tool.spec().to_data()).as_dict().cloned().unwrap_or_default();
-    dict.insert(Str::new("_type"), Value::str("tool"));
-    dict.insert(Str::new("handler"), HostBox::value(NativeTool { tool }));
-    Value::dict(dict)
 }
 
 const OPTIONS: [&str; 2] = ["root", "read_only"];
@@ -136,7 +111,7 @@ impl Job {
             ));
         }
         if self.kind.writes() {
-            root::may_change(&self.root, path)?;
+            may_change(&self.root, path)?;
         }
         match self.kind {
             FileToolKind::Read => whole(read::file(&self.root, path, arguments)),

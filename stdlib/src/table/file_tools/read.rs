@@ -1,6 +1,6 @@
 //! Reading a file, listing a folder.
 
-use super::root::Root;
+use crate::confined_folder::{self, Root};
 use base::data::Data;
 use nix::dir::Type;
 use std::fmt::Write;
@@ -46,21 +46,6 @@ pub(super) fn present(root: &Root, path: &str) -> Result<Option<Arc<str>>, Strin
         return Ok(None);
     }
     Ok(Some(String::from_utf8_lossy(&bytes(root, path)?).into()))
-}
-
-/// Returns a file of at most `largest` bytes; `None` if it cannot be read or is larger.
-pub(super) fn small(root: &Root, path: &str, largest: u64) -> Option<Vec<u8>> {
-    let (file, _) = root.place(path, false).and_then(|place| place.open(path)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(largest + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= largest).then_some(bytes)
-}
-
-/// Returns a file of at most `largest` bytes, or the reason why it cannot be read.
-pub(crate) fn small_bytes(root: &Root, path: &str, largest: u64) -> Result<Vec<u8>, String> {
-    // It says what is wrong with the path.
-    drop(root.place(path, false)?.open(path)?);
-    small(root, path, largest).ok_or_else(|| format!("`{path}` is larger than {} KiB", largest >> 10))
 }
 
 fn bytes(root: &Root, path: &str) -> Result<Vec<u8>, String> {
@@ -117,7 +102,7 @@ pub(super) fn folder(
 pub(super) fn entries(root: &Root, path: &str) -> Result<Vec<(String, bool)>, String> {
     let mut names = Vec::new();
     for entry in root.folder(path)?.iter() {
-        let entry = entry.map_err(|e| format!("cannot list `{path}`: {}", super::root::words(e)))?;
+        let entry = entry.map_err(|e| format!("cannot list `{path}`: {}", confined_folder::words(e)))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if name == "." || name == ".." {
             continue;

@@ -4,7 +4,7 @@ mod ignored;
 
 use super::GivenUp;
 use super::read::{LARGEST, entries, joined};
-use super::root::Root;
+use crate::confined_folder::Root;
 use base::data::Data;
 use globset::{GlobBuilder, GlobMatcher};
 use grep_matcher::{Match, Matcher, NoCaptures, NoError};

@@ -1,6 +1,6 @@
 //! Writing a file: all of it or nothing.
 
-use super::root::{FilePlace, Root, plain, words};
+use crate::confined_folder::{FilePlace, Root, plain, words};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fchmod};

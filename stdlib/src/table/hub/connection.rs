@@ -1,24 +1,24 @@
 //! The methods of a connection to a hub.
 
 use crate::a2a::client::{reminder, shown};
+use crate::codes::HubClientCode;
 use crate::convert::{to_data, to_value};
 use crate::here;
-use crate::hub::bounds;
 use crate::hub::client::incomplete;
 use crate::hub::convert::{message_to_proto, milliseconds, task_of};
 use crate::hub::stream::{Claims, HubSource, HubStream, HubSubscription, WAIT};
-use crate::hub::{HubClientCode, HubConnection, HubTask, HubValue};
+use crate::hub::{HubConnection, HubTask, HubValue, bounds};
 use crate::lint;
 use crate::options::{
     HubCardOptions, HubClaimOptions, HubDeadLetterOptions, HubEventsOptions, HubGetOptions, HubLeaseOptions,
     HubListOptions, HubMessageOptions, HubPriority, HubPublishOptions, HubRegisterOptions, HubRequestOptions, HubSkill,
     HubState, HubTasksOptions, HubWaitOptions, OptionSet,
 };
-use crate::rfc3339;
 use crate::table::a2a::message::{fresh, merged, message, specs};
 use crate::world::World;
 use a2a::{Message, Role};
 use base::data::Data;
+use base::moment::rfc3339;
 use hub::proto::a2a::{AgentCapabilities, AgentCard, AgentSkill, Task, TaskState};
 use hub::proto::agenthub::{
     AgentEventMetadata, CancelTaskRequest, GetTaskRequest, ListTasksRequest, Priority, PublishMessageRequest,

@@ -1,7 +1,7 @@
 //! The files that a project's `.gitignore` files exclude.
 
-use super::super::read::{joined, small};
-use super::super::root::Root;
+use super::super::read::joined;
+use crate::confined_folder::{Root, small};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::rc::Rc;

@@ -42,7 +42,7 @@ fn of_session(id: &Arc<str>) -> Value {
 }
 
 /// Returns the row as [`ToolRow::to_data`] has it.
-pub(super) fn tool_row(row: &ToolRow) -> Value {
+pub(crate) fn tool_row(row: &ToolRow) -> Value {
     let fields = [
         ("name", Value::str(&row.name)),
         ("ok", Value::Bool(row.result.ok)),

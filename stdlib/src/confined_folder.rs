@@ -6,6 +6,7 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat, mkdirat};
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -17,13 +18,13 @@ const LONGEST_NAME: usize = 255;
 pub(crate) struct Root {
     handle: OwnedFd,
     /// The path at which it was opened, for reports about a file.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// The folder that holds a file, and the name in it.
-pub(super) struct FilePlace {
-    pub(super) parent: OwnedFd,
-    pub(super) name: String,
+pub(crate) struct FilePlace {
+    pub(crate) parent: OwnedFd,
+    pub(crate) name: String,
 }
 
 const FOLDER: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
@@ -42,7 +43,7 @@ impl Root {
 
     /// Returns the place of a path, without looking at its last name. With `make`, missing folders
     /// are created.
-    pub(super) fn place(&self, path: &str, make: bool) -> Result<FilePlace, String> {
+    pub(crate) fn place(&self, path: &str, make: bool) -> Result<FilePlace, String> {
         let mut names = names(path)?;
         let Some(name) = names.pop() else { return Err(format!("`{path}` is the root, not a file")) };
         let mut at = self.again()?;
@@ -60,7 +61,7 @@ impl Root {
     }
 
     /// A folder.
-    pub(super) fn folder(&self, path: &str) -> Result<Dir, String> {
+    pub(crate) fn folder(&self, path: &str) -> Result<Dir, String> {
         let opened = match names(path)?.is_empty() {
             true => self.again()?,
             false => {
@@ -79,7 +80,7 @@ impl Root {
 }
 
 /// Refuses to change what harn and git obey: below any `.git` and `.harn`, and `harn.toml`. Links lead nowhere below a root.
-pub(super) fn may_change(root: &Root, path: &str) -> Result<(), String> {
+pub(crate) fn may_change(root: &Root, path: &str) -> Result<(), String> {
     let refused = |what: &str| Err(format!("`{path}` is refused: tools cannot change {what}"));
     if Path::new(&root.path).iter().any(|name| plainest(&name.to_string_lossy()) == ".git") {
         return refused("a `.git` folder");
@@ -105,7 +106,7 @@ fn plainest(name: &str) -> String {
 
 impl FilePlace {
     /// Returns the status of the file, links not followed; `None` if it does not exist.
-    pub(super) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
+    pub(crate) fn look(&self, path: &str) -> Result<Option<FileStat>, String> {
         match fstatat(&self.parent, self.name.as_str(), AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::ENOENT) => Ok(None),
@@ -115,7 +116,7 @@ impl FilePlace {
 
     /// Opens a regular file for reading. No other file is ever opened, so no call waits for a
     /// writer.
-    pub(super) fn open(&self, path: &str) -> Result<(File, FileStat), String> {
+    pub(crate) fn open(&self, path: &str) -> Result<(File, FileStat), String> {
         match self.look(path)? {
             None => return Err(format!("cannot open `{path}`: the file does not exist")),
             Some(stat) => plain(&stat, path)?,
@@ -130,7 +131,7 @@ impl FilePlace {
 }
 
 /// Rejects everything that is not a regular file.
-pub(super) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
+pub(crate) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
     match kind(stat) {
         SFlag::S_IFREG => Ok(()),
         SFlag::S_IFLNK => Err(format!("`{path}` is refused: it is a link, and tools do not follow links")),
@@ -139,7 +140,7 @@ pub(super) fn plain(stat: &FileStat, path: &str) -> Result<(), String> {
     }
 }
 
-pub(super) fn kind(stat: &FileStat) -> SFlag {
+pub(crate) fn kind(stat: &FileStat) -> SFlag {
     SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
 }
 
@@ -169,8 +170,23 @@ fn refused(parent: &impl AsFd, name: &str, path: &str, e: Errno) -> String {
     }
 }
 
-pub(super) fn words(e: Errno) -> String {
+pub(crate) fn words(e: Errno) -> String {
     crate::system::reason(&std::io::Error::from(e), "file or folder")
+}
+
+/// Returns a file of at most `largest` bytes; `None` if it cannot be read or is larger.
+pub(crate) fn small(root: &Root, path: &str, largest: u64) -> Option<Vec<u8>> {
+    let (file, _) = root.place(path, false).and_then(|place| place.open(path)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(largest + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= largest).then_some(bytes)
+}
+
+/// Returns a file of at most `largest` bytes, or the reason why it cannot be read.
+pub(crate) fn small_bytes(root: &Root, path: &str, largest: u64) -> Result<Vec<u8>, String> {
+    // It says what is wrong with the path.
+    drop(root.place(path, false)?.open(path)?);
+    small(root, path, largest).ok_or_else(|| format!("`{path}` is larger than {} KiB", largest >> 10))
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The updates of another agent's task, read with `for` or `.next()`. Dropping the stream closes
 //! the connection and leaves the task alone.
 
+use super::deadline::{Deadline, by};
+use super::linked::LinkedTask;
 use crate::a2a::client::{Event, PeerError, Stream, shown};
-use crate::a2a::linked::LinkedTask;
 use crate::clock::RunClock;
 use crate::convert::to_value;
 use crate::fault::of_peer;
-use crate::table::a2a::deadline::{Deadline, by};
 use lang::value::{HostBox, HostObject, Value};
 use lang::vm::{Next, Raise, StreamSource, Wait};
 use std::any::Any;

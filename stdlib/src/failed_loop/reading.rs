@@ -4,7 +4,7 @@ use base::data::Data;
 
 use super::FailedLoop;
 use super::failure::{FailureSubject, Told, code_of, ended_early, lacked_budget, message_of, raise_of};
-use crate::values::TranscriptValue;
+use crate::convert::TranscriptValue;
 use lang::diagnostic::Diagnostic;
 use lang::value::{Dict, Value};
 use lang::vm::Raise;

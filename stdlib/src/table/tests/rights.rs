@@ -1,9 +1,11 @@
 //! The capability that each builtin needs, held as a list so that a new one that reaches outside is
 //! not forgotten.
 
-use super::registry;
-use crate::Capability;
-use crate::{Captured, Engine, RunOptions, Source};
+use crate::capability::Capability;
+use crate::engine::{Engine, RunOptions};
+use crate::output::Captured;
+use crate::table::registry;
+use lang::source::Source;
 use lang::vm::RunCode;
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -9,7 +9,7 @@ use eventlog::{EventLog, SqliteLog, SqliteOptions};
 use lang::source::Source;
 use lang::vm::RunCode;
 
-use super::stall::Stalled;
+use crate::disk::stall::Stalled;
 use crate::engine::{Engine, RunOptions};
 use crate::limits::RunLimits;
 use crate::output::Captured;

@@ -3,8 +3,10 @@
 //! The lines are pieces of a REPL session in a folder of their own. A line that ends in `// => value` must have this value, as the
 //! REPL shows it; `// => error: …` is the beginning of the message of an error. A piece without a value shows what it prints.
 
-use super::registry;
-use crate::{Capability, Captured, Engine, RunOptions};
+use crate::capability::Capability;
+use crate::engine::{Engine, RunOptions};
+use crate::output::Captured;
+use crate::table::registry;
 use lang::builtins::Builtin;
 use lang::source::Source;
 use std::fmt::Write;
@@ -63,7 +65,7 @@ const WITHOUT: &[(&str, &str)] = &[
 fn builtins_of_this_crate_have_an_example_or_a_reason() {
     let mut missing = Vec::new();
     let mut unused: Vec<&str> = WITHOUT.iter().map(|(name, _)| *name).collect();
-    for row in super::OWN.iter().flat_map(|table| table.iter()).filter(|row| row.example().is_none()) {
+    for row in crate::table::OWN.iter().flat_map(|table| table.iter()).filter(|row| row.example().is_none()) {
         let name = row.full_name();
         match WITHOUT.iter().find(|(known, _)| name == *known || (known.ends_with('.') && name.starts_with(known))) {
             Some((known, _)) => unused.retain(|name| name != known),

@@ -6,8 +6,7 @@
 //! returns a bool or `{allow, reason?}`. If the script does not decide (no `decide`, nil or
 //! `"ask"`), the run's approver does; without one the call is denied.
 
-use super::ScriptFn;
-use super::function::data_of;
+use crate::bind::{ScriptFn, data_of};
 use crate::convert::to_value;
 use crate::options::{Handler, PermissionOptions};
 use base::call::{Answer, CallError, Outcome, call_error};

@@ -1,7 +1,7 @@
 //! A failure of a loop, and those of a run.
 
-use crate::fault::AgentCode;
-use crate::world::World;
+use crate::codes::AgentCode;
+use crate::output::Output;
 use base::call::CallErrorKind;
 use base::data::Data;
 use lang::diagnostic::code::CodeRef;
@@ -61,7 +61,7 @@ pub(crate) struct LoopFailure {
     is_reported: Cell<bool>,
     /// Whether it is one of those that are only counted.
     is_counted: Cell<bool>,
-    world: Weak<World>,
+    run: Weak<LoopFailures>,
 }
 
 impl LoopFailure {
@@ -74,10 +74,9 @@ impl LoopFailure {
     fn mark_handled(&self) {
         if !self.is_handled.replace(true)
             && self.is_counted.get()
-            && let Some(world) = self.world.upgrade()
+            && let Some(run) = self.run.upgrade()
         {
-            let counted = &world.stop.failures.counted;
-            counted.set(counted.get().saturating_sub(1));
+            run.counted.set(run.counted.get().saturating_sub(1));
         }
     }
 
@@ -100,13 +99,13 @@ impl LoopFailure {
         if self.is_reported.replace(true) {
             return;
         }
-        let Some(world) = self.world.upgrade() else { return };
+        let Some(run) = self.run.upgrade() else { return };
         let mut diagnostic = Diagnostic::new(self.code, self.message.clone()).with_severity(Severity::Warning);
         if let Some((source, span)) = &self.place {
             let at = source.position(span.start);
             diagnostic = diagnostic.note(format!("the call is at {}:{}:{}", source.name(), at.line, at.column));
         }
-        world.console.output.diagnostic(&diagnostic);
+        run.output.diagnostic(&diagnostic);
     }
 
     fn is_like(&self, other: &Self) -> bool {
@@ -164,8 +163,8 @@ pub(crate) fn last_words(raise: &Raise) -> Diagnostic {
 }
 
 /// The failures that the script of a run has not handled.
-#[derive(Default)]
 pub(crate) struct LoopFailures {
+    output: Rc<dyn Output>,
     kept: RefCell<Vec<Rc<LoopFailure>>>,
     /// The number of failures beyond those that are not handled.
     counted: Cell<usize>,
@@ -176,10 +175,16 @@ pub(crate) struct LoopFailures {
 }
 
 impl LoopFailures {
+    /// Creates the failures of a run that has none yet. They are reported to its output.
+    pub(crate) fn new(output: Rc<dyn Output>) -> Rc<LoopFailures> {
+        let (kept, counted, last_counted, is_pending) = Default::default();
+        Rc::new(LoopFailures { output, kept, counted, last_counted, is_pending })
+    }
+
     /// Notes that a loop or worker has failed. An end that its options or a handler asked for is reported at once, and is not a
     /// failure of the run.
     pub(crate) fn add(
-        world: &Rc<World>,
+        self: &Rc<Self>,
         subject: FailureSubject,
         error: &Data,
         place: Option<(SourceRef, Span)>,
@@ -193,21 +198,20 @@ impl LoopFailures {
             is_handled: Cell::new(false),
             is_reported: Cell::new(false),
             is_counted: Cell::new(false),
-            world: Rc::downgrade(world),
+            run: Rc::downgrade(self),
         });
         if ended_early(error) || failure.subject != FailureSubject::Loop && lacked_budget(error) {
             failure.handle();
             return None;
         }
-        let failures = &world.stop.failures;
-        let mut kept = failures.kept.borrow_mut();
+        let mut kept = self.kept.borrow_mut();
         kept.retain(|failure| !failure.is_handled.get());
         if kept.len() < KEPT {
             kept.push(failure.clone());
-            failures.is_pending.set(true);
+            self.is_pending.set(true);
         } else {
-            failures.counted.set(failures.counted.get() + 1);
-            failures.last_counted.set(Some(failure.code));
+            self.counted.set(self.counted.get() + 1);
+            self.last_counted.set(Some(failure.code));
             failure.is_counted.set(true);
             failure.report();
         }

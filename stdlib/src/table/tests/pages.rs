@@ -1,7 +1,7 @@
 //! The pages of the reference that are made of the rows: one for each namespace, with the methods of a type of the same name.
 
-use super::registry;
-use crate::describe;
+use crate::completion::describe;
+use crate::table::registry;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;

@@ -5,19 +5,19 @@ use std::cell::Cell;
 
 /// The random numbers and ids of a run.
 pub(crate) struct RandomSource {
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
     state: Cell<u64>,
     /// Ids that belong to no session.
     pub(crate) ids: SharedIds,
 }
 
 impl RandomSource {
-    pub(super) fn new(seed: u64) -> RandomSource {
+    pub(crate) fn new(seed: u64) -> RandomSource {
         RandomSource { seed, state: Cell::new(seed), ids: SharedIds::new(IdStream::new(seed, "run")) }
     }
 
     /// Returns the next number of SplitMix64.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         let mut z = self.state.get().wrapping_add(0x9E37_79B9_7F4A_7C15);
         self.state.set(z);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
