@@ -68,6 +68,8 @@ impl<'a> Calls<'a> {
         }
     }
 
+    /// Collects a call. A function of its own, so that the test before it is inlined.
+    #[inline(never)]
     fn call(&mut self, callee: &'a Expr, args: &'a [ListItem], span: Span) {
         let row = match &callee.kind {
             ExprKind::Field { name, .. } => self.names.namespaced.get(&name.id).copied(),

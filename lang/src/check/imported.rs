@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The types of the values that a file exports, in terms of its bindings.
 #[derive(Default)]
 pub struct ExportedTypes {
-    values: HashMap<Origin, Type>,
+    values: KeyedMap<Origin, Type>,
     /// The tools among them: they are called like functions, and read like dicts.
     tools: HashSet<Origin>,
     /// The declared types that the file exports, and those that the others name, directly or by their parts.

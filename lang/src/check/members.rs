@@ -24,6 +24,15 @@ impl<'c> Members<'c> {
     #[inline]
     pub(super) fn expr(&mut self, e: &Expr) {
         match &e.kind {
+            ExprKind::Struct { .. } | ExprKind::Field { .. } | ExprKind::Call { .. } => self.use_of_member(e),
+            _ => {}
+        }
+    }
+
+    /// Checks an expression that may use a member. A function of its own, so that the test before it is inlined.
+    #[inline(never)]
+    fn use_of_member(&mut self, e: &Expr) {
+        match &e.kind {
             ExprKind::Struct { name, items } => {
                 if let Some(TypeDecl::Struct(def)) = self.names.named_type(name.id).map(TypeDecl::resolved) {
                     self.literal(&def, name, items);

@@ -13,7 +13,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn check_border(&mut self, e: &Expr, src: Reg) {
         let Some(border) = self.borders.at(e.id) else { return };
         if let Some(at) = self.border_site(border, None, e.span) {
-            self.emit(Op::Expect { src, at }, e.span);
+            self.expect(src, at, e.span);
         }
     }
 
@@ -29,12 +29,18 @@ impl<'a> Compiler<'a> {
             let Some((span, border)) = checked(param) else { continue };
             let name = (Str::new(&bound_name(&param.pattern)), reg);
             if let Some(at) = self.border_site(border, Some(name), span) {
-                self.emit(Op::Expect { src: reg, at }, span);
+                self.expect(reg, at, span);
             }
         }
         let back = self.emit(Op::Loop { by: 0 }, Span::default());
         self.patch(back, 0);
         self.fn_mut().proto.entry = u32::try_from(entry).unwrap_or(0);
+    }
+
+    /// Emits a check of the function.
+    pub(super) fn expect(&mut self, src: Reg, at: u16, span: Span) {
+        let plain = self.fn_ref().proto.borders.get(usize::from(at)).map_or(0, BorderSite::plain);
+        self.emit(Op::Expect { src, at, plain }, span);
     }
 
     /// The number of a check among those of the function; nothing if every value passes it.

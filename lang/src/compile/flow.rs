@@ -141,7 +141,7 @@ impl<'a> Compiler<'a> {
         if let Some(at) = self.fn_ref().refuses_nil {
             let src = self.temp();
             self.emit(Op::Nil { dst: src }, span);
-            self.emit(Op::Expect { src, at }, span);
+            self.expect(src, at, span);
             self.free_to(src);
         }
         self.leave_by(Way::ReturnNil, 0, span);

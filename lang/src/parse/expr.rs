@@ -108,7 +108,7 @@ impl<'a> Climb<'a> {
         while let Some(token) = inp.peek() {
             let kind = if begins_attached(token) {
                 self.attached(inp, token, expr)?
-            } else if token == Token::Kw(Kw::Exclusive) && least <= EXCLUSIVE {
+            } else if matches!(token, Token::Kw(Kw::Exclusive)) && least <= EXCLUSIVE {
                 inp.skip();
                 let span = inp.span_since(&start);
                 expr = exclusive(inp, expr, span);

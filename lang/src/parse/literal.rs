@@ -166,7 +166,7 @@ pub(super) fn list<'a>(cx: &'a ParseState, expr: GrammarRule<'a, Expr>) -> Gramm
     let rule = elements(item(expr), &[TokenClass::Comma, TokenClass::RBracket], error_item)
         .delimited_by(tok(Token::LBracket), tok(Token::RBracket))
         .map_with(|items, e| cx.node(ExprKind::List(items), e.span()));
-    when(|t| t == Token::LBracket, rule.boxed())
+    when(|t| matches!(t, Token::LBracket), rule.boxed())
 }
 
 /// `{a: 1, "b c": 2, [k]: 3, ...d, name}`, with its braces.

@@ -17,7 +17,7 @@ pub(super) fn ends_statement(token: Token<'_>) -> bool {
 
 /// Ends an element of a bracketed list.
 pub(super) fn ends_element(token: Token<'_>) -> bool {
-    token == Token::Comma || token.closes()
+    matches!(token, Token::Comma) || token.closes()
 }
 
 /// Ends an arm of a `match`, a field or a variant.
@@ -27,7 +27,7 @@ pub(super) fn ends_member(token: Token<'_>) -> bool {
 
 /// Ends a parameter of a closure.
 pub(super) fn ends_parameter(token: Token<'_>) -> bool {
-    ends_member(token) || token == Token::Arrow
+    ends_member(token) || matches!(token, Token::Arrow)
 }
 
 /// Begins the body behind a head.

@@ -214,14 +214,26 @@ impl Resolver<'_> {
     }
 
     pub(super) fn field(&mut self, object: &Expr, name: &Name) {
-        if self.type_member(object, name) {
+        if let ExprKind::Name(of) = &object.kind {
+            match self.lookup(of) {
+                Some((id, _)) if self.out.binding(id).kind == BindingKind::Type => {
+                    return self.type_member((id, of), object, name);
+                }
+                Some(_) => {}
+                None => return self.unbound_member(object, of, name),
+            }
+        }
+        self.expr(object);
+    }
+
+    /// A member of a name that nothing binds: of the type `Result`, of a namespace, or of a module of another language.
+    fn unbound_member(&mut self, object: &Expr, namespace: &SmolStr, name: &Name) {
+        // `Result` is there without a declaration.
+        if namespace == "Result" {
+            self.out.results.insert(name.id);
             return;
         }
-        if let ExprKind::Name(namespace) = &object.kind
-            && self.lookup(namespace).is_none()
-            && self.registry.find("", namespace).is_none()
-            && self.registry.module(namespace).next().is_some()
-        {
+        if self.registry.find("", namespace).is_none() && self.registry.module(namespace).next().is_some() {
             let d = if self.registry.find(namespace, &name.text).is_some() {
                 messages::builtin_value(self.source, namespace, name)
             } else {
@@ -231,10 +243,9 @@ impl Resolver<'_> {
             self.found.push(d);
             return;
         }
-        if self.foreign_member(object, name) {
-            return;
+        if !self.foreign_member(object, namespace, name) {
+            self.expr(object);
         }
-        self.expr(object);
     }
 
     pub(super) fn with_nearest_of(&self, d: Diagnostic, namespace: &str, name: &Name) -> Diagnostic {

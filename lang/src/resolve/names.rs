@@ -2,7 +2,7 @@
 
 use super::messages::{self, with_instead};
 use super::resolver::Resolver;
-use super::scope::{Replacement, Target};
+use super::scope::{NameMark, Replacement, Target};
 use super::{BindingId, BindingKind};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, NodeAt};
 use crate::declaration::TypeDecl;
@@ -14,8 +14,9 @@ use smol_str::SmolStr;
 
 impl Resolver<'_> {
     pub(super) fn lookup(&self, name: &str) -> Option<(BindingId, usize)> {
-        let mut bound =
-            self.scopes.iter().enumerate().rev().filter_map(|(depth, s)| s.names.get(name).map(|id| (id, depth)));
+        let mark = NameMark::of(name);
+        let scopes = self.scopes.iter().enumerate().rev();
+        let mut bound = scopes.filter_map(|(depth, s)| s.names.marked(name, mark).map(|id| (id, depth)));
         let first = bound.next()?;
         if !self.tools.contains(&first.0) {
             return Some(first);
@@ -32,6 +33,9 @@ impl Resolver<'_> {
         // The body of a function that is visible in the whole block may run before what it captures is bound.
         let early = self.hoisted.contains(&depth);
         let block = self.scopes[depth].block;
+        if own {
+            self.out.own_uses.insert(id);
+        }
         let binding = &mut self.out.bindings[id as usize];
         if same {
             return;
@@ -102,9 +106,8 @@ impl Resolver<'_> {
     }
 
     /// `JSON.parse`, `process.env`: a member of a module of another language. Returns whether it was one.
-    pub(super) fn foreign_member(&mut self, object: &Expr, name: &Name) -> bool {
-        let ExprKind::Name(module) = &object.kind else { return false };
-        if self.lookup(module).is_some() || self.registry.find("", module).is_some() {
+    pub(super) fn foreign_member(&mut self, object: &Expr, module: &SmolStr, name: &Name) -> bool {
+        if self.registry.find("", module).is_some() {
             return false;
         }
         let Some(instead) = foreign::member(module, &name.text) else { return false };

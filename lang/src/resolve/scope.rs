@@ -3,10 +3,11 @@
 use crate::ast::{NodeId, NodeMap, NodeSet};
 use crate::builtin_type::Flavor;
 use crate::declaration::{BindingId, BindingKind, Builtin, EnumDecl, TypeDecl};
-use crate::hash::KeyedMap;
+use crate::hash::{Keyed, KeyedMap};
 use crate::module::{Origin, Takes};
 use crate::source::Span;
 use smol_str::SmolStr;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -79,10 +80,23 @@ pub enum Target {
     Builtin(&'static Builtin),
 }
 
+/// A number that most different names do not share: comparing it first is faster than comparing texts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct NameMark(u32);
+
+impl NameMark {
+    #[inline]
+    pub(super) fn of(name: &str) -> Self {
+        let byte = |byte: Option<&u8>| byte.map_or(0, |byte| u32::from(*byte));
+        let bytes = name.as_bytes();
+        Self((bytes.len() as u32) << 16 ^ byte(bytes.first()) << 8 ^ byte(bytes.last()))
+    }
+}
+
 /// The names of a scope: a list, with an index where it is long.
 #[derive(Default)]
 pub(super) struct ScopeNames {
-    list: Vec<(SmolStr, BindingId)>,
+    list: Vec<(NameMark, BindingId, SmolStr)>,
     index: KeyedMap<SmolStr, BindingId>,
 }
 
@@ -91,8 +105,14 @@ impl ScopeNames {
     const SHORT: usize = 8;
 
     pub(super) fn get(&self, name: &str) -> Option<BindingId> {
+        self.marked(name, NameMark::of(name))
+    }
+
+    /// Returns what a name means of which the mark is known.
+    #[inline]
+    pub(super) fn marked(&self, name: &str, mark: NameMark) -> Option<BindingId> {
         if self.list.len() <= Self::SHORT {
-            self.list.iter().find(|(known, _)| known == name).map(|(_, id)| *id)
+            self.list.iter().find(|(other, _, known)| *other == mark && known == name).map(|(_, id, _)| *id)
         } else {
             self.index.get(name).copied()
         }
@@ -101,12 +121,12 @@ impl ScopeNames {
     /// Adds a name, or gives a known one another meaning.
     pub(super) fn insert(&mut self, name: SmolStr, id: BindingId) {
         if self.get(&name).is_some() {
-            self.list.iter_mut().filter(|(known, _)| *known == name).for_each(|entry| entry.1 = id);
+            self.list.iter_mut().filter(|(_, _, known)| *known == name).for_each(|entry| entry.1 = id);
         } else {
-            self.list.push((name.clone(), id));
+            self.list.push((NameMark::of(&name), id, name.clone()));
         }
         if self.list.len() == Self::SHORT + 1 {
-            self.index = self.list.iter().cloned().collect();
+            self.index = self.list.iter().map(|(_, id, name)| (name.clone(), *id)).collect();
         } else if self.list.len() > Self::SHORT {
             self.index.insert(name, id);
         }
@@ -114,7 +134,7 @@ impl ScopeNames {
 
     /// The names and what they mean, in the order in which they were bound.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&SmolStr, BindingId)> {
-        self.list.iter().map(|(name, id)| (name, *id))
+        self.list.iter().map(|(_, id, name)| (name, *id))
     }
 }
 
@@ -159,6 +179,8 @@ pub struct Resolution {
     made: NodeNumbers,
     /// The values that are assigned to whole bindings: those of other bindings are assigned to in parts, if at all.
     pub(super) replaced: KeyedMap<BindingId, Replacement>,
+    /// The functions whose own bodies use them.
+    pub(super) own_uses: HashSet<BindingId, Keyed>,
     /// The bindings that are assigned to, one for each assignment.
     pub(super) assigned: Vec<BindingId>,
     /// The part of `assigned` that belongs to a block, or to the loop whose body it is.
@@ -221,6 +243,12 @@ impl Resolution {
     /// Notes the binding that a name or pattern makes.
     pub(super) fn set_made(&mut self, id: NodeId, binding: BindingId) {
         self.made.set(id, binding);
+    }
+
+    /// Returns whether the body of a function uses the function, outside of the functions in it.
+    #[must_use]
+    pub fn uses_itself(&self, function: BindingId) -> bool {
+        self.own_uses.contains(&function)
     }
 
     /// Returns which values are assigned to a whole binding; `None` if only parts of it are assigned to.

@@ -277,25 +277,12 @@ impl Resolver<'_> {
         self.found.push(messages::unknown_type(self.source, name, span, near));
     }
 
-    /// `Type.member`: whether the name in front of the dot is that of a type.
-    pub(super) fn type_member(&mut self, object: &Expr, member: &Name) -> bool {
-        let ExprKind::Name(name) = &object.kind else { return false };
-        let Some((id, _)) = self.lookup(name) else {
-            // `Result` is there without a declaration.
-            if name == "Result" {
-                self.out.results.insert(member.id);
-                return true;
-            }
-            return false;
-        };
-        if self.out.binding(id).kind != BindingKind::Type {
-            return false;
-        }
+    /// Resolves `Type.member`, where the name before the dot is that of a type.
+    pub(super) fn type_member(&mut self, (id, name): (BindingId, &SmolStr), object: &Expr, member: &Name) {
         self.clear(id, name, object.span);
         self.out.bindings[id as usize].read = true;
         self.out.set_used(object.id, Target::Binding(id));
         self.out.members.insert(member.id, id);
-        true
     }
 
     /// A type stands where a value should.

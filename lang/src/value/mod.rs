@@ -338,6 +338,30 @@ impl Value {
         unsafe { *std::ptr::from_ref(self).cast::<u64>() }
     }
 
+    /// Returns the variants that have the tags of a set, a bit each. Those after the sixteenth are left out.
+    pub(crate) fn tags_where(set: impl Fn(Tag) -> bool) -> u16 {
+        let variants = [
+            (0, Tag::Nil),
+            (2, Tag::Bool),
+            (3, Tag::Int),
+            (4, Tag::Float),
+            (8, Tag::Str),
+            (9, Tag::Bytes),
+            (10, Tag::List),
+            (11, Tag::Dict),
+            (12, Tag::Set),
+            (13, Tag::Range),
+            (14, Tag::Pair),
+        ];
+        variants.into_iter().filter(|(_, tag)| set(*tag)).fold(0, |all, (variant, _)| all | 1 << variant)
+    }
+
+    /// Whether its variant is one of those that [`Self::tags_where`] returned.
+    #[inline(always)]
+    pub(crate) fn is_one_of(&self, variants: u16) -> bool {
+        u32::from(variants) >> self.raw_tag() & 1 != 0
+    }
+
     /// Whether dropping it does anything.
     #[inline(always)]
     #[must_use]

@@ -60,9 +60,16 @@ impl BorderSite {
         }
     }
 
+    /// Returns the tags that the instruction itself holds, as [`Value::is_one_of`] takes them: it accepts the most common values
+    /// without a look at the site.
+    #[must_use]
+    pub fn plain(&self) -> u16 {
+        let set = |tag: Tag| self.tags & (1 << tag as u32) != 0;
+        Value::tags_where(set)
+    }
+
     /// Returns whether a value has the type by its tag alone.
-    #[inline(always)]
-    pub(super) fn has_tag(&self, value: &Value) -> bool {
+    fn has_tag(&self, value: &Value) -> bool {
         self.tags & (1 << value.tag() as u32) != 0
     }
 

@@ -1058,7 +1058,7 @@ impl Fiber {
                     let fits = type_test::has_type(&code!().types, usize::from(ty), get!(src));
                     set!(dst, Value::Bool(fits));
                 }
-                Op::Expect { src, at } => {
+                Op::Expect { src, at, .. } => {
                     let site = entry!(borders, at);
                     if let Err(raise) = site.check(get!(src)) {
                         save!();

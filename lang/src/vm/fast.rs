@@ -818,8 +818,8 @@ impl Fiber {
                                 break 'item;
                             }
                         }
-                        Op::Expect { src, at } => {
-                            if (*entry!(borders, at)).has_tag(get!(src)) {
+                        Op::Expect { src, plain, .. } => {
+                            if get!(src).is_one_of(plain) {
                                 break 'item;
                             }
                         }

@@ -177,6 +177,7 @@ impl ListedFunction<'_> {
             Operand::Short(number) => number.to_string(),
             Operand::Number(index) => index.to_string(),
             Operand::Truth(value) => value.to_string(),
+            Operand::Tags(tags) => format!("{tags:#b}"),
             Operand::Kind(flavor) => flavor.name().to_owned(),
             Operand::Forward(by) | Operand::Back(by) => self.target(by),
             Operand::Skip(by) => self.target(by.into()),

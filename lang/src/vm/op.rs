@@ -270,8 +270,8 @@ instructions! {
     IsPair { dst: Write, src: Read } goes_on "{dst} = {src} is pair",
     /// Whether `src` has the type `types[ty]`.
     IsType { dst: Write, src: Read, ty: Type } goes_on "{dst} = {src} is {ty}",
-    /// Raises unless `src` has the type of `borders[at]`.
-    Expect { src: Read, at: Border } goes_on "{src} {at}",
+    /// Raises unless `src` has the type of `borders[at]`. A value whose tag is one of `plain` has it.
+    Expect { src: Read, at: Border, plain: Tags } goes_on "{src} {at}",
     /// An element of a list pattern, nil when there is none.
     Item { dst: Write, src: Read, index: Number } goes_on "{dst} = {src}[{index}]",
     /// Value of `...rest` in a list pattern.

@@ -249,6 +249,7 @@ impl Checked<'_> {
             | Operand::Short(_)
             | Operand::Number(_)
             | Operand::Truth(_)
+            | Operand::Tags(_)
             | Operand::Kind(_) => Ok(()),
             Operand::Forward(by) => self.forward(by),
             Operand::Back(by) => {
@@ -405,6 +406,7 @@ mod tests {
                 | Operand::Short(_)
                 | Operand::Number(_)
                 | Operand::Truth(_)
+                | Operand::Tags(_)
                 | Operand::Kind(_)
                 | Operand::Forward(_)
                 | Operand::Near(_)

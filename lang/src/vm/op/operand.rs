@@ -76,6 +76,8 @@ pub mod role {
     pub type Type = u16;
     /// An index into `borders`.
     pub type Border = u16;
+    /// Variants of values, a bit each.
+    pub type Tags = u16;
     /// An index into `failures`.
     pub type Failure = u16;
 }
@@ -117,6 +119,7 @@ pub(in crate::vm) enum Operand {
     Test(role::Test),
     Type(role::Type),
     Border(role::Border),
+    Tags(role::Tags),
     Failure(role::Failure),
 }
 
