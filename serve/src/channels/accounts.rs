@@ -3,10 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eventlog::{LogError, LogFile, Record};
+use eventlog::{LogError, Query, Record};
 use runtime::event_log::Topic;
 
 use super::record::{ChannelRecordKind, channel_record_kind};
+use crate::gateway::GatewayLog;
 use crate::store::{SessionSummary, account_of};
 
 /// The maximum number of closed sessions whose accounts are in memory; the log has the others.
@@ -116,15 +117,19 @@ impl SessionAccounts {
 ///
 /// # Errors
 /// The log cannot be read.
-pub(super) fn read_account(file: &LogFile, session_id: &str) -> Result<Option<Arc<str>>, LogError> {
+pub(super) async fn read_account(log: &dyn GatewayLog, session_id: &Arc<str>) -> Result<Option<Arc<str>>, LogError> {
     // Logs of earlier versions have the account only in the action that opened the session.
     for topic in [Topic::Life, Topic::Channel] {
-        let found = file.cursors_of_run_in(session_id, &[topic.as_str()])?;
-        for page in found.cursors.chunks(PAGE) {
-            let of_session = |record: &&Record| record.payload.get("session_id").as_str() == Some(session_id);
-            let records = file.records_at(page)?;
-            if let Some(account) = records.iter().filter(of_session).find_map(account_in) {
+        let mut query = Query { subject: Some(session_id.clone()), ..Query::topic(topic) };
+        loop {
+            let page = log.read(query.clone(), PAGE).await?;
+            let of_session = |record: &&Arc<Record>| record.payload.get("session_id").as_str() == Some(session_id);
+            if let Some(account) = page.records.iter().filter(of_session).find_map(|record| account_in(record)) {
                 return Ok(Some(account));
+            }
+            match page.records.last() {
+                Some(last) if page.records.len() == PAGE => query.after = last.cursor,
+                _ => break,
             }
         }
     }
@@ -146,7 +151,7 @@ fn account_in(record: &Record) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use base::data::Data;
-    use eventlog::{EventLog as _, NewRecord, RUN_ID};
+    use eventlog::{MemoryLog, NewRecord, RUN_ID};
 
     use super::*;
     use crate::store::tests::StoreFolder;
@@ -180,12 +185,16 @@ mod tests {
         assert_eq!(accounts.of("open").as_deref(), Some("a"), "a later record cannot move it");
     }
 
-    #[test]
-    fn the_log_has_the_accounts_of_other_sessions() {
-        let folder = StoreFolder::new();
-        let log = folder.log();
+    #[tokio::test]
+    async fn the_log_has_the_accounts_of_other_sessions() {
+        let (folder, memory) = (StoreFolder::new(), MemoryLog::new());
+        has_accounts(&folder.log()).await;
+        has_accounts(&memory).await;
+    }
+
+    async fn has_accounts(log: &dyn GatewayLog) {
         let append = |topic: Topic, word: &str, run: &str, fields: &[(&'static str, &str)]| {
-            log.append(NewRecord {
+            log.put(NewRecord {
                 topic: topic.into(),
                 kind: topic.kind(word).into(),
                 payload: Data::dict(fields.iter().map(|(key, text)| (*key, Data::from(*text)))).into(),
@@ -199,8 +208,9 @@ mod tests {
         append(Topic::Life, "opened", "s3", &[("session_id", "s3"), ("protocol", "acp")]);
         append(Topic::Life, "opened", "s4", &[("session_id", "another"), ("account", "one")]);
         append(Topic::Channel, "refused", "s4", &[("session_id", "s4"), ("account_ref", "two")]);
-        let read = |id: &str| log.look(|file| read_account(file, id)).unwrap();
-        let found = ["s1", "s2", "s3", "s4", "s5"].map(|id| read(id).as_deref().map(str::to_owned));
-        assert_eq!(found, [Some("one"), Some("two"), Some("local"), None, None].map(|it| it.map(str::to_owned)));
+        let expected = [("s1", Some("one")), ("s2", Some("two")), ("s3", Some("local")), ("s4", None), ("s5", None)];
+        for (id, account) in expected {
+            assert_eq!(read_account(log, &id.into()).await.unwrap().as_deref(), account, "{id}");
+        }
     }
 }

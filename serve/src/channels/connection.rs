@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use eventlog::EventLog as _;
 use tokio::sync::watch;
 
 use super::daemon::{ChannelDaemon, WatchedConnection};
@@ -53,7 +52,7 @@ impl ChannelConnection {
         let counted = core.presence.connect(channel, number, session_id, transport.as_str());
         if counted.is_recorded {
             let identity = identity(channel, transport, native_protocol);
-            core.log.append(identity.to_record(now_ms()));
+            core.log.put(identity.to_record(now_ms()));
             let event = match after {
                 Some(after) => ChannelEvent::Resumed(ResumedChannel { by: ResumeMethod::Cursor, after, gap: None }),
                 None => ChannelEvent::Connected(identity),

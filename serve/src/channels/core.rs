@@ -7,7 +7,7 @@ use std::time::Instant;
 use a2a::peer_task::PeerTaskDirection;
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket};
+use eventlog::{LogError, Query, Record, Ticket};
 use runtime::event_log::Topic;
 
 use super::accounts::{SessionAccounts, read_account};
@@ -22,12 +22,8 @@ use super::{
     EnrolledChannel, OrphanPolicy, PeerTaskLink, PeerTaskLinks, RecordedChannelEvent,
 };
 use crate::a2a::now_ms;
-use crate::host::HostError;
-use crate::spawn::spawn_blocking;
+use crate::gateway::{self, GatewayLog};
 use crate::store::is_session;
-
-/// The number of records that are read at a time.
-const PAGE: usize = 1_000;
 
 /// The number of unknown secrets in a second for which the log is read.
 const CATCH_UPS: u32 = 20;
@@ -40,7 +36,7 @@ const CALLER_REFUSALS: u32 = 20;
 
 /// The state of channels.
 pub(crate) struct ChannelCore {
-    pub(super) log: SqliteLog,
+    pub(super) log: Arc<dyn GatewayLog>,
     pub(super) fan_out: Arc<FanOut>,
     pub(super) permissions: Arc<PermissionBridge>,
     pub(super) presence: Arc<ChannelPresence>,
@@ -59,19 +55,17 @@ pub(crate) struct ChannelCore {
 }
 
 impl ChannelCore {
-    /// Reads the state from the log. Returns it with the cursor from which the log must be followed. Waits for the disk.
+    /// Reads the state from the log. Returns it with the cursor from which the log must be followed.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub(super) fn read(
-        log: SqliteLog,
+    pub(super) async fn read(
+        log: Arc<dyn GatewayLog>,
         limits: &ChannelLimits,
         orphan: OrphanPolicy,
     ) -> Result<(Arc<ChannelCore>, u64), LogError> {
-        // Enrolled by an earlier version.
-        log.keep_grants()?;
         // Read first: a record of this time is applied twice, which has no effect.
-        let head = log.look(eventlog::LogFile::head)?;
+        let head = gateway::head(&*log).await?;
         let accounts = Arc::<SessionAccounts>::default();
         let presence_limits = PresenceLimits {
             heartbeat: limits.heartbeat,
@@ -93,28 +87,15 @@ impl ChannelCore {
             refusals: Mutex::new(RecordBudget::new(1, CALLER_REFUSALS, Instant::now())),
             log,
         };
-        // A record of a session's life names its account. Logs of earlier versions have it only in records of channels.
-        core.each_of(Topic::Life, 0, |record| core.accounts.take(record))?;
+        // The accounts of stored sessions are read when they are asked for.
         let mut left = UndecidedQuestions::default();
-        core.each_of(Topic::Channel, 0, |record| {
+        gateway::each(&*core.log, Query::topic(Topic::Channel), |record| {
             core.take(record);
             left.take(record);
-        })?;
+        })
+        .await?;
         core.permissions.expire(left);
         Ok((Arc::new(core), head))
-    }
-
-    /// Visits the records of a topic after a cursor that the log still has, in order. Waits for the disk.
-    fn each_of(&self, topic: Topic, after: u64, mut visit: impl FnMut(&Record)) -> Result<(), LogError> {
-        let mut filter = RecordFilter { after, ..RecordFilter::topic(topic) };
-        loop {
-            let page = self.log.look(|file| file.read_kept(&filter, PAGE))?;
-            page.iter().for_each(|record| visit(record));
-            match page.last() {
-                Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => return Ok(()),
-            }
-        }
     }
 
     /// Returns the account of a session, open or stored; `None` if it is unknown.
@@ -128,10 +109,8 @@ impl ChannelCore {
         if !is_session(session_id) {
             return Ok(None);
         }
-        let (log, id): (_, Arc<str>) = (self.log.clone(), session_id.into());
-        let wanted = id.clone();
-        let read = spawn_blocking(move || log.look(|file| read_account(file, &wanted)));
-        let account = read.await.map_err(|_| HostError::Stopping)??;
+        let id: Arc<str> = session_id.into();
+        let account = read_account(&*self.log, &id).await?;
         if let Some(account) = &account {
             self.accounts.set(&id, account);
         }
@@ -231,9 +210,7 @@ impl ChannelCore {
             // The tail may have read the enrolment meanwhile.
             return self.known(secret);
         }
-        let core = self.clone();
-        let read = spawn_blocking(move || core.catch_up()).await;
-        if let Ok(Err(error)) = read {
+        if let Err(error) = self.catch_up().await {
             report(FailedOperation::Read, "enrolments", format_args!("cannot read the enrolled channels: {error}"));
         }
         self.known(secret)
@@ -253,8 +230,9 @@ impl ChannelCore {
     }
 
     /// Applies the enrolments that the tail has not read yet. The tail applies them again, which has no effect.
-    fn catch_up(&self) -> Result<(), LogError> {
-        self.each_of(Topic::Channel, self.read_up_to.load(Ordering::Acquire), |record| self.change_registry(record))
+    async fn catch_up(&self) -> Result<(), LogError> {
+        let unread = Query { after: self.read_up_to.load(Ordering::Acquire), ..Query::topic(Topic::Channel) };
+        gateway::each(&*self.log, unread, |record| self.change_registry(record)).await.map(drop)
     }
 
     /// Checks whether an enrolled channel is still valid.
@@ -276,7 +254,7 @@ impl ChannelCore {
 
     /// Appends an event of a channel.
     pub(super) fn event(&self, channel_id: &Arc<str>, session_id: Option<&Arc<str>>, event: ChannelEvent) -> Ticket {
-        self.log.append(RecordedChannelEvent::new(channel_id, session_id, event).to_record(now_ms()))
+        self.log.put(RecordedChannelEvent::new(channel_id, session_id, event).to_record(now_ms()))
     }
 
     /// Records a refusal of a caller that is not known to be a channel. Returns false if there are too many: then it is
@@ -312,14 +290,14 @@ impl ChannelCore {
                     ("count", sum.count().into()),
                     ("transports", numbers(&sum)),
                 ]);
-                self.log.append(record(ChannelRecordKind::Connections, None, payload, now_ms()));
+                self.log.put(record(ChannelRecordKind::Connections, None, payload, now_ms()));
             }
         }
     }
 
     /// Records a refusal.
     pub(super) fn refused(&self, payload: Data, session_id: Option<&str>) {
-        self.log.append(record(ChannelRecordKind::Refused, session_id, payload, now_ms()));
+        self.log.put(record(ChannelRecordKind::Refused, session_id, payload, now_ms()));
     }
 }
 

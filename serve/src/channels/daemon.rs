@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use base::data::Data;
-use eventlog::RunCursors;
+use eventlog::Query;
 use runtime::event_log::Topic;
 use tokio::sync::watch;
 
@@ -19,14 +19,11 @@ use super::{
 use crate::a2a::now_ms;
 use crate::host::{Host, HostError, SessionHandle};
 use crate::http::HttpConnection;
-use crate::spawn::{spawn_blocking, spawn_on};
+use crate::spawn::spawn_on;
 use crate::store::StoreError;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
 const ORPHAN_GRACE: Duration = Duration::from_secs(5);
-
-/// The number of connections that read the log at one time.
-const READERS: usize = 4;
 
 /// The longest pause between two looks at the connections.
 const SWEEP: Duration = Duration::from_millis(200);
@@ -57,16 +54,13 @@ pub(crate) struct ChannelDaemon {
     pub(super) limits: ChannelLimits,
     /// The mode of new sessions.
     pub(super) mode: Arc<str>,
-    /// Permits to read the log, so that many connections that resume do not read it at once.
-    pub(super) reading: tokio::sync::Semaphore,
     /// The connections, by their numbers.
     watched: Mutex<HashMap<u64, WatchedConnection>>,
 }
 
 impl ChannelDaemon {
     pub(super) fn new(host: Host, core: Arc<ChannelCore>, limits: ChannelLimits, mode: Arc<str>) -> Arc<ChannelDaemon> {
-        let reading = tokio::sync::Semaphore::new(READERS);
-        Arc::new(ChannelDaemon { host, core, limits, mode, reading, watched: Mutex::default() })
+        Arc::new(ChannelDaemon { host, core, limits, mode, watched: Mutex::default() })
     }
 
     pub(super) fn core(&self) -> &Arc<ChannelCore> {
@@ -112,7 +106,7 @@ impl ChannelDaemon {
         if self.host.session(session_id).is_ok() {
             return Ok(());
         }
-        match self.cursors(session_id, 0).await?.cursors.is_empty() {
+        match self.core.log.read(Query::subject(session_id), 1).await?.records.is_empty() {
             true => Err(unknown()),
             false => Ok(()),
         }
@@ -156,30 +150,11 @@ impl ChannelDaemon {
         ]))
     }
 
-    /// Reads the cursors of a session's records on another thread.
-    pub(super) async fn cursors(&self, session_id: &str, after: u64) -> Result<RunCursors, ActionError> {
-        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
-        // The semaphore is never closed.
-        let _permit = self.reading.acquire().await;
-        let read = move || log.look(|file| file.cursors_of_run(&session_id, after));
-        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
-        Ok(read?)
-    }
-
     /// Returns whether the log still has a session from its opening on.
-    pub(super) async fn is_whole(&self, session_id: &str) -> Result<bool, ActionError> {
-        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
-        // The semaphore is never closed.
-        let _permit = self.reading.acquire().await;
-        let read = move || {
-            log.look(|file| {
-                let of_life = file.cursors_of_run_in(&session_id, &[Topic::Life.as_str()])?.cursors;
-                let first = file.records_at(of_life.get(..1).unwrap_or_default())?;
-                Ok(first.iter().any(|record| Topic::Life.word_of(&record.kind) == Some("opened")))
-            })
-        };
-        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
-        Ok(read?)
+    pub(super) async fn is_whole(&self, session_id: &Arc<str>) -> Result<bool, ActionError> {
+        let of_life = Query { subject: Some(session_id.clone()), ..Query::topic(Topic::Life) };
+        let first = self.core.log.read(of_life, 1).await?.records;
+        Ok(first.iter().any(|record| Topic::Life.word_of(&record.kind) == Some("opened")))
     }
 
     /// Returns the open session of an account, and loads a stored one.

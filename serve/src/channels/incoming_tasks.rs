@@ -10,7 +10,7 @@ use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink
 use a2a::{ListTasks, Message, Task, TaskPage, TaskState};
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
+use eventlog::{DurableFuture, NewRecord, RUN_ID, Ticket};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
@@ -113,7 +113,7 @@ impl IncomingTasks {
     fn append(&self, link: &PeerTaskLink, is_new: bool) -> Ticket {
         let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
         let record = NewRecord { headers: run, ..link.to_record(is_new, now_ms()) };
-        self.core.log.append(record)
+        self.core.log.put(record)
     }
 
     /// Applies what has become of the tasks that an earlier process left.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{self, FailedOperation};
-use eventlog::{EventLog as _, Record, SharedLog as _};
+use eventlog::Record;
 use runtime::event_log::Topic;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -190,7 +190,7 @@ impl ChannelDaemon {
         let cursor =
             cursor.ok_or_else(|| ActionError::invalid("cursor", "`cursor` must be an integer of at least 0"))?;
         let ack = ChannelAcknowledgement { channel_id: channel.id.clone(), session_id: Some(session), cursor };
-        let ticket = self.core().log.append(ack.to_record(now_ms()));
+        let ticket = self.core().log.put(ack.to_record(now_ms()));
         self.core().log.settled(ticket).await?;
         Ok(ActionReceipt::done(Data::dict([("cursor", cursor.into())])))
     }
@@ -245,7 +245,7 @@ impl ChannelDaemon {
         if action.kind == ActionKind::Open {
             core.accounts.set(session, &channel.account);
         }
-        let accepted = core.log.append(action_record(channel, action, session));
+        let accepted = core.log.put(action_record(channel, action, session));
         core.log.settled(accepted).await?;
         if action.kind == ActionKind::Prompt {
             return match self.begin_prompt(&channel.account, action, session, key).await {
@@ -298,7 +298,7 @@ impl ChannelDaemon {
         ]);
         let core = self.core();
         let session = session.map(|id| &**id);
-        let ticket = core.log.append(record(ChannelRecordKind::Result, session, payload, now_ms()));
+        let ticket = core.log.put(record(ChannelRecordKind::Result, session, payload, now_ms()));
         core.log.settled(ticket).await?;
         core.ledger().complete(key, outcome);
         Ok(())

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use eventlog::EventLog as _;
 use futures_util::{StreamExt as _, stream};
 
 use super::connection::{ChannelConnection, identity};
@@ -82,7 +81,7 @@ impl PeerAgents {
         }
         let identity = identity(channel, ChannelTransport::JsonRpc, Some(NATIVE));
         let core = daemon.core();
-        core.log.append(identity.to_record(now_ms()));
+        core.log.put(identity.to_record(now_ms()));
         core.event(&channel.id, None, ChannelEvent::Connected(identity));
     }
 }

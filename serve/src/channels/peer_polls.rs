@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use a2a::peer_task::{PeerTaskDirection, PeerTaskState, UnavailableCause};
 use base::data::Data;
-use eventlog::{EventLog as _, NewRecord, RUN_ID};
+use eventlog::{NewRecord, RUN_ID};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::time::Instant;
 
@@ -158,7 +158,7 @@ async fn ask(daemon: &ChannelDaemon, links: Vec<PeerTaskLink>, is_first: bool) {
             return;
         }
         let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
-        core.log.append(NewRecord { headers: run, ..record });
+        core.log.put(NewRecord { headers: run, ..record });
     };
     stdlib::reconcile_peer_tasks(links, now_ms, append).await;
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
+use eventlog::{Record, Ticket};
 use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 
@@ -22,6 +22,7 @@ use super::{
     ReturnedPermission, ReturnedScope,
 };
 use crate::a2a::now_ms;
+use crate::gateway::GatewayLog;
 use crate::host::{
     PermissionDecision, PermissionQuestion, PermissionReach, PermissionScope, PermissionSide, PermissionSource,
     RUNTIME, Verdict, Waiting, applies_to, new_permission_request,
@@ -52,7 +53,7 @@ pub(super) fn verdict_words() -> String {
 
 /// Forwards permission questions to channels.
 pub(super) struct PermissionBridge {
-    log: SqliteLog,
+    log: Arc<dyn GatewayLog>,
     presence: Arc<ChannelPresence>,
     /// The time after which a question without an answer is refused.
     timeout: Option<Duration>,
@@ -147,7 +148,7 @@ fn by_channel<'a>(
 
 impl PermissionBridge {
     pub(super) fn new(
-        log: SqliteLog,
+        log: Arc<dyn GatewayLog>,
         presence: Arc<ChannelPresence>,
         timeout: Option<Duration>,
     ) -> Arc<PermissionBridge> {
@@ -230,7 +231,7 @@ impl PermissionBridge {
         };
         {
             let mut state = self.lock();
-            self.log.append(event.to_record(now_ms()));
+            self.log.put(event.to_record(now_ms()));
             state.pending.insert(request.clone(), ForwardedQuestion { question, answer });
         }
         let asked = AskedQuestion { bridge: self.clone(), request: request.clone() };
@@ -347,7 +348,7 @@ impl PermissionBridge {
         let unusable = by_channel(request, &pending.question, channel.id.clone(), "unusable");
         let refused = PermissionDecision { source: PermissionSource::Auth, ..unusable };
         let payload = refused.to_data().with("answer", answer.into());
-        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
+        self.log.put(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
     }
 
     /// Returns a question, if it has no decision yet.
@@ -402,7 +403,7 @@ impl PermissionBridge {
     /// Appends the records of a decision: the decision, and the event for channels.
     fn record(&self, decision: &PermissionDecision<'_>) -> Ticket {
         let session_id = decision.session_id;
-        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), decision.to_data(), now_ms()));
+        self.log.put(record(ChannelRecordKind::Permission, Some(session_id), decision.to_data(), now_ms()));
         let returned = ReturnedPermission {
             request: decision.request.clone(),
             requested_by: decision.requested_by.clone(),
@@ -423,7 +424,7 @@ impl PermissionBridge {
             session_id: Some(session_id.clone()),
             event: ChannelEvent::PermissionReturned(returned),
         };
-        self.log.append(event.to_record(now_ms()))
+        self.log.put(event.to_record(now_ms()))
     }
 }
 

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use base::data::Data;
 use base::failures::{FailedOperation, report};
+use eventlog::Query;
+use runtime::event_log::Topic;
 
 use super::daemon::ChannelDaemon;
 use super::in_process::is_own;
 use super::ingress::effect_of;
 use super::ledger::{ActionOutcome, ActionStatus};
 use super::{Action, ActionError, ActionKind};
+use crate::gateway;
 use crate::host::ActionKey;
-use crate::spawn::spawn_blocking;
 use crate::store::INTERRUPTED;
 
 /// The message for a turn whose process has ended.
@@ -100,17 +102,13 @@ impl ChannelDaemon {
 
     /// Returns the result of an action whose effect is on the log.
     async fn effect(&self, session: &str, after: u64, key: &ActionKey) -> Result<Option<Data>, ActionError> {
-        let found = self.cursors(session, after).await?;
-        let (log, action) = (self.core().log.clone(), key.to_string());
-        let read = move || {
-            for page in found.cursors.chunks(1_000) {
-                let records = log.look(|file| file.records_at(page))?;
-                if let Some(result) = records.iter().find_map(|record| effect_of(record, &action)) {
-                    return Ok(Some(result));
-                }
-            }
-            Ok(None)
-        };
-        spawn_blocking(read).await.map_err(|_| crate::host::HostError::Stopping)?
+        let topics = [Topic::Life, Topic::Injection, Topic::Channel].map(Topic::into).to_vec();
+        let query = Query { subject: Some(session.into()), topics, after, ..Query::default() };
+        let (action, mut found) = (key.to_string(), None);
+        gateway::each(&*self.core().log, query, |record| {
+            found = found.take().or_else(|| effect_of(record, &action));
+        })
+        .await?;
+        Ok(found)
     }
 }

@@ -132,7 +132,9 @@ async fn run<'a>(
     // Two daemons of one log would execute an action twice.
     log.own().map_err(|error| vec![invalid_log(&error)])?;
     let port = HttpPort::open(listen, insecure || tls.is_some(), tls).map_err(|error| vec![cannot_listen(&error)])?;
-    let read = ChannelCore::read(log, &limits, orphan);
+    // Channels of an earlier version may have been enrolled.
+    log.keep_grants().map_err(|error| vec![invalid_log(&error)])?;
+    let read = ChannelCore::read(Arc::new(log), &limits, orphan).await;
     let (core, head) = read.map_err(|error| vec![invalid_log(&error)])?;
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
     let may_ask = !(served.run)().denied.contains(&Capability::Net);

@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use base::data::Data;
-use eventlog::Record;
+use eventlog::{Query, Record};
 use runtime::event_log::Topic;
 
 use super::daemon::ChannelDaemon;
 use super::feed::{ChannelFrame, FrameOrigin};
 use super::{ActionError, EventEnvelope, EventType, frame};
-use crate::host::HostError;
-use crate::spawn::spawn_blocking;
+use crate::gateway;
 
 /// The maximum number of events in a snapshot. Earlier ones are read with `after=0`.
 const MAX_EVENTS: usize = 1_000;
-
-/// The number of records that are read from the log at a time.
-const PAGE: usize = 1_000;
 
 /// The topics of the records that [`SessionSnapshot::take`] reads.
 const TOPICS: [Topic; 2] = [Topic::Life, Topic::Shown];
@@ -81,25 +77,12 @@ impl SessionSnapshot {
 
 /// Takes a snapshot of a session.
 pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> Result<TakenSnapshot, ActionError> {
-    let (log, id) = (daemon.core().log.clone(), session_id.clone());
-    let read = {
-        // The semaphore is never closed.
-        let _permit = daemon.reading.acquire().await;
-        let read = move || {
-            // Other records, such as that of each connection, are not decoded.
-            let topics = TOPICS.map(Topic::as_str);
-            let found = log.look(|file| file.cursors_of_run_in(&id, &topics))?;
-            let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };
-            for page in found.cursors.chunks(PAGE) {
-                let records = log.look(|file| file.records_at(page))?;
-                records.iter().for_each(|record| snapshot.take(record));
-            }
-            snapshot.trim();
-            Ok::<_, eventlog::LogError>((snapshot, found.head))
-        };
-        spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
-    };
-    let (snapshot, cursor) = read?;
+    // Other records, such as that of each connection, are not decoded.
+    let topics = TOPICS.map(Topic::into).to_vec();
+    let query = Query { subject: Some(session_id.clone()), topics, ..Query::default() };
+    let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };
+    let cursor = gateway::each(&*daemon.core().log, query, |record| snapshot.take(record)).await?;
+    snapshot.trim();
     let payload = Data::dict_of_present([
         ("change", Data::from("snapshot")),
         ("title", snapshot.title),

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, LogError, RUN_ID, Record, RecordFilter};
+use eventlog::{Query, RUN_ID, Record, TailItem};
 use runtime::event_log::Topic;
 use tokio::sync::oneshot;
 
@@ -57,26 +57,22 @@ impl Drop for LogTail {
 async fn follow(core: &ChannelCore, after: u64) {
     let mut after = after;
     loop {
-        let mut records = core.log.subscribe(RecordFilter { after, ..RecordFilter::default() });
+        let mut records = core.log.tail(Query { after, ..Query::default() });
+        // What is left below this cursor changes the state, but the connections have been told that it is lost.
+        let mut lost_before = 0;
         loop {
             match records.next().await {
-                Ok(Some(record)) => {
+                Ok(TailItem::Record(record)) => {
                     after = record.cursor;
-                    take(core, &record);
+                    take(core, &record, record.cursor >= lost_before);
                 }
-                Ok(None) => break,
+                Ok(TailItem::Gap { before }) => {
+                    core.fan_out.repair(after + 1, before - 1);
+                    lost_before = before;
+                }
                 Err(error) => {
-                    let lost = error.as_any().downcast_ref::<LogError>();
-                    if let Some(LogError::Lagged { resume_from, .. }) = lost {
-                        core.fan_out.repair(after + 1, *resume_from);
-                        after = *resume_from;
-                        continue;
-                    }
-                    report(
-                        FailedOperation::Read,
-                        "event log tail",
-                        format_args!("cannot follow the event log: {error}"),
-                    );
+                    let message = format_args!("cannot follow the event log: {error}");
+                    report(FailedOperation::Read, "event log tail", message);
                     break;
                 }
             }
@@ -85,11 +81,14 @@ async fn follow(core: &ChannelCore, after: u64) {
     }
 }
 
-fn take(core: &ChannelCore, record: &Arc<Record>) {
+fn take(core: &ChannelCore, record: &Arc<Record>, is_shown: bool) {
     // Before its event is handed on: another process may have opened the session.
     core.accounts.take(record);
     if *record.topic == *Topic::Channel.as_str() {
         core.take(record);
+    }
+    if !is_shown {
+        return;
     }
     let session_id = record.headers.get(RUN_ID).as_shared_str();
     let is_end = *record.topic == *Topic::Life.as_str() && Topic::Life.word_of(&record.kind) == Some("answered");

@@ -15,6 +15,7 @@ use crate::acp::error::ErrorResponse;
 use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
 use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
+use crate::gateway;
 use crate::host::{HostError, Verdict};
 use crate::spawn::spawn_in;
 
@@ -130,7 +131,7 @@ impl AcpChannel {
                     return Err(ActionError::Scope(ChannelScope::View));
                 }
                 daemon.reaches(&channel, &session_id).await?;
-                Ok(daemon.cursors("", 0).await?.head)
+                Ok(gateway::head(&*daemon.core().log).await?)
             };
             match reached.await {
                 Ok(head) => {
@@ -286,8 +287,7 @@ impl AcpChannel {
 
 /// Returns the cursor of the last record of the log.
 async fn head(daemon: &ChannelDaemon) -> Result<u64, ErrorResponse> {
-    let read = daemon.cursors("", 0).await;
-    read.map(|cursors| cursors.head).map_err(|error| refusal(&error))
+    gateway::head(&*daemon.core().log).await.map_err(|error| refusal(&error.into()))
 }
 
 /// Returns the result of an action that was executed.
