@@ -29,13 +29,11 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
-use super::events::{EventReader, ReadEvents};
-use super::feed::FeedLag;
-use super::ingress::ActionReceipt;
-use super::{Action, ActionError, ActionKind, ChannelTransport, DisconnectReason, EnrolledChannel, websocket};
+use super::{Action, ActionError, ActionKind, Caller, ChannelTransport, DisconnectReason, websocket};
 use crate::acp::error::ErrorResponse;
 use crate::acp::transport;
 use crate::acp::update::{UpdateConverter, WantedUpdates};
+use crate::gateway::{ActionReceipt, EventReader, FeedLag, ReadEvents};
 use crate::spawn::spawn_in;
 
 /// Messages of ACP.
@@ -73,7 +71,7 @@ type ClientSocket = WebSocketStream<TokioIo<Upgraded>>;
 /// A client of ACP.
 pub(super) struct AcpChannel {
     daemon: Arc<ChannelDaemon>,
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     connection_id: Arc<str>,
     is_initialized: bool,
     /// Whether the client wants the events that ACP has no update for.
@@ -244,7 +242,7 @@ impl ConnectionEnd {
 /// Serves a client until its connection ends.
 pub(super) async fn serve(
     daemon: Arc<ChannelDaemon>,
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     connection_id: Arc<str>,
     mut socket: ClientSocket,
 ) {
@@ -501,7 +499,7 @@ impl AcpChannel {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             // A refusal is on the log; a notification has no answer.
-            let _ = daemon.submit(&channel, action).await;
+            let _ = daemon.gateway.submit(&channel, action).await;
             WorkDone::Nothing
         });
     }

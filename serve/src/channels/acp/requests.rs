@@ -8,14 +8,13 @@ use jsonrpc::{Answer, Id};
 use serde_json::{Value, json};
 
 use super::super::daemon::ChannelDaemon;
-use super::super::ingress::ActionReceipt;
 use super::super::{Action, ActionError, ActionKind, ActionStatus, ChannelScope};
 use super::{AcpChannel, Attachment, MAX_SESSIONS, SubmittedPrompt, WorkDone};
 use crate::acp::error::ErrorResponse;
 use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
 use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
-use crate::gateway;
+use crate::gateway::{self, ActionReceipt};
 use crate::host::{HostError, Verdict};
 use crate::spawn::spawn_in;
 
@@ -73,7 +72,7 @@ impl AcpChannel {
         spawn_in(&mut self.work, async move {
             let opened = async {
                 let head = head(&daemon).await?;
-                let result = done(daemon.submit(&channel, action).await)?;
+                let result = done(daemon.gateway.submit(&channel, action).await)?;
                 let session_id = result.get("sessionId").as_shared_str().unwrap_or_default();
                 Ok((session_id, mode_of(&result), head))
             };
@@ -100,7 +99,7 @@ impl AcpChannel {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             let loaded = async {
-                let result = done(daemon.submit(&channel, action).await)?;
+                let result = done(daemon.gateway.submit(&channel, action).await)?;
                 Ok((mode_of(&result), head(&daemon).await?))
             };
             match loaded.await {
@@ -130,8 +129,8 @@ impl AcpChannel {
                 if !channel.scopes.has(ChannelScope::View) {
                     return Err(ActionError::Scope(ChannelScope::View));
                 }
-                daemon.reaches(&channel, &session_id).await?;
-                Ok(gateway::head(&*daemon.core().log).await?)
+                daemon.gateway.reaches(&channel, &session_id).await?;
+                Ok(gateway::log::head(&*daemon.core().gateway.log).await?)
             };
             match reached.await {
                 Ok(head) => {
@@ -139,7 +138,7 @@ impl AcpChannel {
                     WorkDone::Attach { id, answer: json!({"after": after}), loads: false, attachment }
                 }
                 Err(error) => {
-                    daemon.refuse(&channel, None, Some(&session_id), &error);
+                    daemon.gateway.refuse(&channel, None, Some(&session_id), &error);
                     WorkDone::NotAttached { id, session_id, error: refusal(&error) }
                 }
             }
@@ -185,13 +184,13 @@ impl AcpChannel {
         spawn_in(&mut self.work, async move {
             // A client that may not prompt is not attached either.
             let permitted = match channel.scopes.has(action.kind.scope()) {
-                true => daemon.reaches(&channel, &session_id).await,
+                true => daemon.gateway.reaches(&channel, &session_id).await,
                 false => Err(ActionError::Scope(action.kind.scope())),
             };
             let head = match permitted {
                 Ok(()) => head(&daemon).await,
                 Err(error) => {
-                    daemon.refuse(&channel, Some(&action), Some(&session_id), &error);
+                    daemon.gateway.refuse(&channel, Some(&action), Some(&session_id), &error);
                     Err(refusal(&error))
                 }
             };
@@ -209,7 +208,7 @@ impl AcpChannel {
         attached.prompts.push(SubmittedPrompt { id: id.clone(), action: name, turn_id: None, is_repeat: false });
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
-            let receipt = daemon.submit(&channel, action).await;
+            let receipt = daemon.gateway.submit(&channel, action).await;
             WorkDone::Prompted { id, session_id, receipt }
         });
     }
@@ -231,7 +230,7 @@ impl AcpChannel {
         let action = self.action(kind, Some(session_id), given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
-            let done = done(daemon.submit(&channel, action).await);
+            let done = done(daemon.gateway.submit(&channel, action).await);
             WorkDone::Answered(id, done.map(|_| json!({})))
         });
         Ok(())
@@ -243,12 +242,12 @@ impl AcpChannel {
             let listed = async {
                 if !channel.scopes.has(ChannelScope::View) {
                     let error = ActionError::Scope(ChannelScope::View);
-                    daemon.refuse(&channel, None, None, &error);
+                    daemon.gateway.refuse(&channel, None, None, &error);
                     return Err(refusal(&error));
                 }
                 let (cwd, cursor) = list_request(&params)?;
-                let page = daemon.host.list(cwd.as_deref(), cursor).await?;
-                let accounts = &daemon.core().accounts;
+                let page = daemon.gateway.host.list(cwd.as_deref(), cursor).await?;
+                let accounts = &daemon.core().gateway.accounts;
                 let own = page.rows.iter().filter(|row| accounts.owns_listed(&channel.account, row));
                 let rows: Vec<Value> = own.map(crate::acp::listed).collect();
                 let mut answer = json!({"sessions": rows});
@@ -279,7 +278,7 @@ impl AcpChannel {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             // A refusal is on the log, and the decision is an event.
-            let _ = daemon.submit(&channel, action).await;
+            let _ = daemon.gateway.submit(&channel, action).await;
             WorkDone::Nothing
         });
     }
@@ -287,7 +286,7 @@ impl AcpChannel {
 
 /// Returns the cursor of the last record of the log.
 async fn head(daemon: &ChannelDaemon) -> Result<u64, ErrorResponse> {
-    gateway::head(&*daemon.core().log).await.map_err(|error| refusal(&error.into()))
+    gateway::log::head(&*daemon.core().gateway.log).await.map_err(|error| refusal(&error.into()))
 }
 
 /// Returns the result of an action that was executed.

@@ -9,11 +9,6 @@ use runtime::event_log::Topic;
 use serde_json::json;
 
 use super::super::connection::ChannelConnection;
-use super::super::events::ReadEvents;
-use super::super::feed::{ChannelFrame, FrameOrigin};
-use super::super::ingress::ActionReceipt;
-use super::super::permissions::UndecidedQuestion;
-use super::super::recover::INTERRUPTION;
 use super::super::{
     ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
 };
@@ -25,6 +20,7 @@ use super::{
 use crate::acp::error::ErrorResponse;
 use crate::acp::permission::{self, AlwaysHolds};
 use crate::acp::update::UpdateConverter;
+use crate::gateway::{ActionReceipt, ChannelFrame, FrameOrigin, INTERRUPTION, ReadEvents, UndecidedQuestion};
 use crate::spawn::spawn;
 use crate::store::{INTERRUPTED, shown_event};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -92,7 +88,7 @@ impl AcpChannel {
         );
         self.last_action += 1;
         let number = self.last_action;
-        let reader = self.daemon.events(&session_id, Some(after));
+        let reader = self.daemon.gateway.events(&session_id, Some(after));
         let lag = reader.lag();
         let pump = spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
         let updates = UpdateConverter::new(session_id.clone(), cwd, self.wants);
@@ -174,7 +170,7 @@ impl AcpChannel {
             // A question that was decided meanwhile is not asked.
             ChannelEvent::PermissionForwarded(forwarded) => {
                 // A question that was decided meanwhile is not asked.
-                if let Some(question) = self.daemon.core().permissions.open_question(&forwarded.request) {
+                if let Some(question) = self.daemon.core().gateway.permissions.open_question(&forwarded.request) {
                     self.ask(session_id, &question, Some(cursor));
                 }
             }
@@ -193,7 +189,7 @@ impl AcpChannel {
                 let Some(attached) = self.sessions.get_mut(session_id).filter(|it| cursor > it.head) else { return };
                 let loading = attached.loading.take();
                 // A question of the history may not be in the events that the client gets.
-                for question in self.daemon.core().permissions.open_questions(session_id) {
+                for question in self.daemon.core().gateway.permissions.open_questions(session_id) {
                     self.ask(session_id, &question, None);
                 }
                 if let Some((id, answer)) = loading {

@@ -6,10 +6,10 @@ use base::data::Data;
 use eventlog::{Query, Record};
 use runtime::event_log::Topic;
 
-use super::daemon::ChannelDaemon;
-use super::feed::{ChannelFrame, FrameOrigin};
+use super::Gateway;
+use super::log;
+use super::window::{ChannelFrame, FrameOrigin};
 use super::{ActionError, EventEnvelope, EventType, frame};
-use crate::gateway;
 
 /// The maximum number of events in a snapshot. Earlier ones are read with `after=0`.
 const MAX_EVENTS: usize = 1_000;
@@ -18,9 +18,9 @@ const MAX_EVENTS: usize = 1_000;
 const TOPICS: [Topic; 2] = [Topic::Life, Topic::Shown];
 
 /// A snapshot.
-pub(super) struct TakenSnapshot {
-    pub(super) frame: Arc<ChannelFrame>,
-    pub(super) cursor: u64,
+pub(crate) struct TakenSnapshot {
+    pub(crate) frame: Arc<ChannelFrame>,
+    pub(crate) cursor: u64,
 }
 
 /// The state of a session as its records tell it.
@@ -76,12 +76,12 @@ impl SessionSnapshot {
 }
 
 /// Takes a snapshot of a session.
-pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> Result<TakenSnapshot, ActionError> {
+pub(crate) async fn take(gateway: &Arc<Gateway>, session_id: &Arc<str>) -> Result<TakenSnapshot, ActionError> {
     // Other records, such as that of each connection, are not decoded.
     let topics = TOPICS.map(Topic::into).to_vec();
     let query = Query { subject: Some(session_id.clone()), topics, ..Query::default() };
     let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };
-    let cursor = gateway::each(&*daemon.core().log, query, |record| snapshot.take(record)).await?;
+    let cursor = log::each(&*gateway.core().log, query, |record| snapshot.take(record)).await?;
     snapshot.trim();
     let payload = Data::dict_of_present([
         ("change", Data::from("snapshot")),
@@ -91,7 +91,7 @@ pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> 
         ("state", snapshot.state.into()),
         ("events", Data::list(snapshot.events)),
         ("omitted", snapshot.omitted.into()),
-        ("pendingPermissions", daemon.core().permissions.pending(session_id)),
+        ("pendingPermissions", gateway.core().permissions.pending(session_id)),
     ]);
     let snapshot = EventEnvelope::transient(EventType::SessionUpdated, session_id, payload, crate::a2a::now_ms());
     let snapshot = EventEnvelope { sequence: Some(cursor), ..snapshot };

@@ -10,24 +10,28 @@ use eventlog::{Query, RUN_ID, Record, TailItem};
 use runtime::event_log::Topic;
 use tokio::sync::oneshot;
 
-use super::core::ChannelCore;
+use super::GatewayCore;
 use super::frame;
 
 /// The pause after a failed read of the log.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// The thread that follows the log. It ends when this is dropped.
-pub(super) struct LogTail {
+pub(crate) struct LogTail {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl LogTail {
-    /// Follows the log after a cursor.
+    /// Follows the log after a cursor. `observe` sees each record that changes the state, before its event is handed on.
     ///
     /// # Errors
     /// The system refuses a thread or an async runtime.
-    pub(super) fn start(core: Arc<ChannelCore>, after: u64) -> io::Result<LogTail> {
+    pub(crate) fn start(
+        core: Arc<GatewayCore>,
+        observe: Box<dyn Fn(&Record) + Send>,
+        after: u64,
+    ) -> io::Result<LogTail> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel::<()>();
         let follow = move || {
@@ -35,7 +39,7 @@ impl LogTail {
                 tokio::select! {
                     biased;
                     _ = stopped => {}
-                    () = follow(&core, after) => {}
+                    () = follow(&core, &*observe, after) => {}
                 }
             });
         };
@@ -54,7 +58,7 @@ impl Drop for LogTail {
     }
 }
 
-async fn follow(core: &ChannelCore, after: u64) {
+async fn follow(core: &GatewayCore, observe: &dyn Fn(&Record), after: u64) {
     let mut after = after;
     loop {
         let mut records = core.log.tail(Query { after, ..Query::default() });
@@ -64,7 +68,7 @@ async fn follow(core: &ChannelCore, after: u64) {
             match records.next().await {
                 Ok(TailItem::Record(record)) => {
                     after = record.cursor;
-                    take(core, &record, record.cursor >= lost_before);
+                    take(core, observe, &record, record.cursor >= lost_before);
                 }
                 Ok(TailItem::Gap { before }) => {
                     core.fan_out.repair(after + 1, before - 1);
@@ -81,11 +85,11 @@ async fn follow(core: &ChannelCore, after: u64) {
     }
 }
 
-fn take(core: &ChannelCore, record: &Arc<Record>, is_shown: bool) {
+fn take(core: &GatewayCore, observe: &dyn Fn(&Record), record: &Arc<Record>, is_shown: bool) {
     // Before its event is handed on: another process may have opened the session.
-    core.accounts.take(record);
-    if *record.topic == *Topic::Channel.as_str() {
+    if GatewayCore::takes(&record.topic) {
         core.take(record);
+        observe(record);
     }
     if !is_shown {
         return;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use eventlog::{LogError, Query, Record};
 use runtime::event_log::Topic;
 
+use super::GatewayLog;
 use super::record::{ChannelRecordKind, channel_record_kind};
-use crate::gateway::GatewayLog;
 use crate::store::{SessionSummary, account_of};
 
 /// The maximum number of closed sessions whose accounts are in memory; the log has the others.
@@ -16,7 +16,7 @@ const MAX_CLOSED: usize = 10_000;
 /// The accounts of sessions and of peers' tasks, by their ids: a channel reaches those of its own account. A session or
 /// task whose account is unknown belongs to no account, and no channel reaches it.
 #[derive(Debug, Default)]
-pub(super) struct SessionAccounts(Mutex<KnownAccounts>);
+pub(crate) struct SessionAccounts(Mutex<KnownAccounts>);
 
 #[derive(Debug, Default)]
 struct KnownAccounts {
@@ -54,23 +54,23 @@ impl SessionAccounts {
 
     /// Returns the account of a session that is open or was used recently; `None` if it is unknown. The log knows the
     /// others.
-    pub(super) fn of(&self, session_id: &str) -> Option<Arc<str>> {
+    pub(crate) fn of(&self, session_id: &str) -> Option<Arc<str>> {
         self.lock().sessions.get(session_id).map(|session| session.account.clone())
     }
 
     /// Returns whether the task of a peer agent belongs to an account.
-    pub(super) fn owns_task(&self, account: &str, task_id: &str) -> bool {
+    pub(crate) fn owns_task(&self, account: &str, task_id: &str) -> bool {
         self.lock().tasks.get(task_id).is_some_and(|owner| **owner == *account)
     }
 
     /// Returns whether a session of a list belongs to an account. The list may name a session that another process has just
     /// opened.
-    pub(super) fn owns_listed(&self, account: &str, row: &SessionSummary) -> bool {
+    pub(crate) fn owns_listed(&self, account: &str, row: &SessionSummary) -> bool {
         self.of(&row.id).or_else(|| row.account.clone()).is_some_and(|owner| *owner == *account)
     }
 
     /// Sets the account of a session. A later record cannot move it.
-    pub(super) fn set(&self, session_id: &Arc<str>, account: &Arc<str>) {
+    pub(crate) fn set(&self, session_id: &Arc<str>, account: &Arc<str>) {
         let mut known = self.lock();
         if !known.sessions.contains_key(session_id) {
             known.sessions.insert(session_id.clone(), SessionAccount { account: account.clone(), is_open: false });
@@ -79,12 +79,12 @@ impl SessionAccounts {
     }
 
     /// Sets the account of the task of a peer agent. A later record cannot move it.
-    pub(super) fn set_task(&self, task_id: &Arc<str>, account: &Arc<str>) {
+    pub(crate) fn set_task(&self, task_id: &Arc<str>, account: &Arc<str>) {
         self.lock().tasks.entry(task_id.clone()).or_insert_with(|| account.clone());
     }
 
     /// Returns the account of a session that opens, which stays in memory until the session is over.
-    pub(super) fn open(&self, session_id: &str) -> Option<Arc<str>> {
+    pub(crate) fn open(&self, session_id: &str) -> Option<Arc<str>> {
         let mut known = self.lock();
         let session = known.sessions.get_mut(session_id)?;
         session.is_open = true;
@@ -92,7 +92,7 @@ impl SessionAccounts {
     }
 
     /// Takes the end of a session.
-    pub(super) fn over(&self, session_id: &Arc<str>) {
+    pub(crate) fn over(&self, session_id: &Arc<str>) {
         let mut known = self.lock();
         let Some(session) = known.sessions.get_mut(session_id) else { return };
         if std::mem::take(&mut session.is_open) {
@@ -101,7 +101,7 @@ impl SessionAccounts {
     }
 
     /// Takes the account of a session from a record of its life. Other records have no effect.
-    pub(super) fn take(&self, record: &Record) {
+    pub(crate) fn take(&self, record: &Record) {
         if *record.topic != *Topic::Life.as_str() {
             return;
         }
@@ -117,7 +117,7 @@ impl SessionAccounts {
 ///
 /// # Errors
 /// The log cannot be read.
-pub(super) async fn read_account(log: &dyn GatewayLog, session_id: &Arc<str>) -> Result<Option<Arc<str>>, LogError> {
+pub(crate) async fn read_account(log: &dyn GatewayLog, session_id: &Arc<str>) -> Result<Option<Arc<str>>, LogError> {
     // Logs of earlier versions have the account only in the action that opened the session.
     for topic in [Topic::Life, Topic::Channel] {
         let mut query = Query { subject: Some(session_id.clone()), ..Query::topic(topic) };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use eventlog::{Page, Query};
 
-use super::daemon::ChannelDaemon;
-use super::feed::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
+use super::Gateway;
+use super::window::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
 use super::{ActionError, EventGap, frame, live_event, snapshot};
 use crate::host::HostError;
 use crate::spawn::spawn_blocking;
@@ -16,7 +16,7 @@ const PAGE: usize = 256;
 
 /// The events of a session for one connection.
 pub(crate) struct EventReader {
-    daemon: Arc<ChannelDaemon>,
+    gateway: Arc<Gateway>,
     session_id: Arc<str>,
     reader: FeedReader,
     phase: ReadPhase,
@@ -56,17 +56,17 @@ impl ReadEvents {
 }
 
 impl EventReader {
-    pub(super) fn new(
-        daemon: Arc<ChannelDaemon>,
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
         session_id: Arc<str>,
         reader: FeedReader,
         after: Option<u64>,
     ) -> EventReader {
-        EventReader { daemon, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
+        EventReader { gateway, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
     }
 
     /// Returns what tells whether the connection has missed events.
-    pub(super) fn lag(&self) -> FeedLag {
+    pub(crate) fn lag(&self) -> FeedLag {
         self.reader.lag()
     }
 
@@ -134,7 +134,7 @@ impl EventReader {
             let gap = match after {
                 // Of another log, or of one that was restored: nothing is known about what the client has seen.
                 after if after > page.head => EventGap { from: 1, to: page.head },
-                after if page.trimmed_before > 0 && !self.daemon.is_whole(&self.session_id).await? => {
+                after if page.trimmed_before > 0 && !self.gateway.is_whole(&self.session_id).await? => {
                     EventGap { from: after + 1, to: page.trimmed_before - 1 }
                 }
                 _ => return self.go_on(page).await,
@@ -143,7 +143,7 @@ impl EventReader {
             let cursor = Some(gap.to);
             frames.push(Arc::new(ChannelFrame { cursor, sse, origin: FrameOrigin::Stream }));
         }
-        let taken = snapshot::take(&self.daemon, &self.session_id).await?;
+        let taken = snapshot::take(&self.gateway, &self.session_id).await?;
         frames.push(taken.frame);
         self.phase = ReadPhase::AtEnd(taken.cursor);
         Ok(frames)
@@ -152,7 +152,7 @@ impl EventReader {
     /// Reads records of the log after a cursor.
     async fn page(&self, after: u64) -> Result<Page, ActionError> {
         let query = Query { after, ..Query::subject(self.session_id.clone()) };
-        Ok(self.daemon.core().log.read(query, PAGE).await?)
+        Ok(self.gateway.core().log.read(query, PAGE).await?)
     }
 
     /// Goes on after a page of the log, whose events are made on another thread.
