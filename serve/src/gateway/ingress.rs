@@ -509,17 +509,12 @@ fn mode_of(word: &str) -> Result<Mode, ActionError> {
 
 /// Returns the outcome of a turn, with the words of the record `session.life.answered`.
 fn ended_outcome(ended: &EndedPrompt) -> ActionOutcome {
-    let stop = |word: &str, reason: Data| {
-        let fields = [("stop", Data::from(word)), ("reason", reason), ("data", ended.value.clone())];
-        ActionOutcome::done(Data::dict_of_present(fields))
-    };
-    match &ended.stop {
-        PromptOutcome::Done => stop("done", Data::Nil),
-        PromptOutcome::Cancelled => stop("cancelled", Data::Nil),
-        PromptOutcome::MaxTokens => stop("max_tokens", Data::Nil),
-        PromptOutcome::MaxTurns => stop("max_turns", Data::Nil),
-        PromptOutcome::Refused(reason) => stop("refused", reason.into()),
-        PromptOutcome::Asked(question) => stop("asked", question.into()),
-        PromptOutcome::Failed(failure) => ActionOutcome::failed("script_failed", &failure.to_string()),
+    if let PromptOutcome::Failed(failure) = &ended.stop {
+        return ActionOutcome::failed("script_failed", &failure.to_string());
     }
+    ActionOutcome::done(Data::dict_of_present([
+        ("stop", Data::from(ended.stop.word())),
+        ("reason", ended.stop.reason().into()),
+        ("data", ended.value.clone()),
+    ]))
 }

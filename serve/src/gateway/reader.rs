@@ -145,6 +145,8 @@ impl EventReader {
         }
         let taken = snapshot::take(&self.gateway, &self.session_id).await?;
         frames.push(taken.frame);
+        // Lower than the client's cursor, if that is of another log.
+        self.cursor = taken.cursor;
         self.phase = ReadPhase::AtEnd(taken.cursor);
         Ok(frames)
     }

@@ -13,7 +13,7 @@ use super::{AcpChannel, Attachment, MAX_SESSIONS, SubmittedPrompt, WorkDone};
 use crate::acp::error::ErrorResponse;
 use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
-use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
+use crate::acp::{content, initialize, list_request, mode, named_servers, permission, session_metadata};
 use crate::gateway::{self, ActionReceipt};
 use crate::host::{HostError, Verdict};
 use crate::spawn::spawn_in;
@@ -63,10 +63,12 @@ impl AcpChannel {
     pub(super) fn open(&mut self, id: Id, params: &Value) -> Result<(), ErrorResponse> {
         self.has_room()?;
         let read = Params::of(params)?;
-        let cwd = absolute(&read)?;
+        let cwd = read.absolute("cwd")?.to_owned();
         named_servers(&read)?;
-        let given =
-            Data::dict_of_present([("cwd", Data::from(&*cwd.to_string_lossy())), ("metadata", content::meta(&read)?)]);
+        let given = Data::dict_of_present([
+            ("cwd", Data::from(&*cwd.to_string_lossy())),
+            ("metadata", session_metadata(&read)?),
+        ]);
         let action = self.action(ActionKind::Open, None, given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
@@ -92,7 +94,7 @@ impl AcpChannel {
     pub(super) fn load(&mut self, id: Id, params: &Value, shows: bool) -> Result<(), ErrorResponse> {
         self.has_room()?;
         let read = Params::of(params)?;
-        let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), absolute(&read)?);
+        let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), read.absolute("cwd")?.to_owned());
         named_servers(&read)?;
         let action = self.action(ActionKind::Load, Some(session_id.clone()), Data::empty_dict(), params);
         self.attaching.entry(session_id.clone()).or_default().requests += 1;
@@ -262,11 +264,11 @@ impl AcpChannel {
     }
 
     /// Takes an answer of the client to a question.
-    pub(super) fn answered(&mut self, answer: Answer<Data>) {
+    pub(super) fn answered(&mut self, answer: Answer<Value>) {
         let id = answer.id.and_then(|id| id.as_json().parse::<i64>().ok());
         let Some(asked) = id.and_then(|id| self.asked.remove(&id)) else { return };
         let given = match answer.result {
-            Some(result) => permission::verdict(Ok(Value::from(&result))),
+            Some(result) => permission::verdict(Ok(result)),
             None => return,
         };
         // Another channel may still answer a question that this client cancels or does not understand.
@@ -315,28 +317,6 @@ pub(super) fn refusal(error: &ActionError) -> ErrorResponse {
     }
 }
 
-/// Returns the response to a prompt from the end of its turn.
-pub(super) fn stop_of(payload: &Data) -> Value {
-    let reason = payload.get("reason").as_str();
-    let (word, more) = match payload.get("stop").as_str() {
-        Some("cancelled") => ("cancelled", Value::Null),
-        Some("max_tokens") => ("max_tokens", Value::Null),
-        Some("max_turns") => ("max_turn_requests", Value::Null),
-        Some("refused") => ("refusal", json!({"reason": reason})),
-        Some("asked") => ("end_turn", json!({"inputRequired": true, "question": reason})),
-        _ => ("end_turn", Value::Null),
-    };
-    match more {
-        Value::Null => json!({"stopReason": word}),
-        more => json!({"stopReason": word, "_meta": {"harn": more}}),
-    }
-}
-
 fn mode_of(result: &Data) -> Value {
     mode::state(&result.get("mode").as_shared_str().unwrap_or_else(|| "ask".into()))
-}
-
-fn absolute(params: &Params<'_>) -> Result<PathBuf, ErrorResponse> {
-    let path = PathBuf::from(params.str("cwd")?);
-    if path.is_absolute() { Ok(path) } else { Err(params.refuse("cwd", "must be an absolute path")) }
 }

@@ -12,11 +12,12 @@ use super::super::connection::ChannelConnection;
 use super::super::{
     ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
 };
-use super::requests::{failed, refusal, stop_of};
+use super::requests::{failed, refusal};
 use super::{
     AcpChannel, AskedPermission, AttachedSession, Attachment, ConnectionEnd, EVENT, OutgoingFrame, SessionNews,
     SubmittedPrompt, WorkDone, pump,
 };
+use crate::acp::answer;
 use crate::acp::error::ErrorResponse;
 use crate::acp::permission::{self, AlwaysHolds};
 use crate::acp::update::UpdateConverter;
@@ -59,7 +60,7 @@ impl AcpChannel {
                     Ok(ActionReceipt { outcome, is_repeat, .. }) => match outcome.status {
                         ActionStatus::Failed => Err(failed(&outcome.result)),
                         // The result of an earlier prompt with the same id.
-                        ActionStatus::Done => Ok(stop_of(&outcome.result)),
+                        ActionStatus::Done => Ok(answer::of_record(&outcome.result)),
                         ActionStatus::Accepted => {
                             if let Some(prompt) = attached.prompts.get_mut(place) {
                                 prompt.is_repeat = is_repeat;
@@ -254,7 +255,7 @@ impl AcpChannel {
                         Some("failed") => Err(ErrorResponse::broken("the script failed")
                             .reason("script_failed")
                             .with("detail", payload.get("reason").as_str().unwrap_or_default())),
-                        _ => Ok(stop_of(payload)),
+                        _ => Ok(answer::of_record(payload)),
                     };
                     self.answer(&prompt.id, answer);
                 }
