@@ -2,7 +2,7 @@
 
 use agent_client_protocol_schema::v1::StopReason;
 use base::data::Data;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 use serde_json::{Map, Value, json};
 
 use super::error::ErrorResponse;

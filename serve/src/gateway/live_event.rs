@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::data::Data;
-use runtime::model::Usage;
+use runtime::usage::Usage;
 
 use super::frame::of_envelope;
 use super::window::{ChannelFrame, FrameOrigin, LiveText};

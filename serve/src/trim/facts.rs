@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use eventlog::{RUN_ID, Record};
+use runtime::agent_loop::snapshot::follow_pending;
 use runtime::event_log::Topic;
-use runtime::workers::snapshot::follow_pending;
 
 use super::TrimOptions;
 use super::channels::ChannelFacts;

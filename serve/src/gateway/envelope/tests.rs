@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use a2a::peer_task::{PeerTaskDirection, PeerTaskLink, PeerTaskState};
 use boon::{Compiler, Schemas};
 use eventlog::NewRecord;
-use runtime::reminder::lifecycle::LifecycleKind;
+use runtime::lifecycle::LifecycleKind;
 use serde_json::{Value, json};
 
 use super::super::event::{
