@@ -4,7 +4,8 @@ use crate::report::{Format, show};
 use clap::builder::PossibleValuesParser;
 use eventlog::SqliteLog;
 use serve::channels::{
-    ChannelCode, ChannelRegistry, ChannelScopes, EnrolledChannel, EnrolmentError, NewChannel, PeerRole, enrol, revoke,
+    Caller, ChannelCode, ChannelRegistry, ChannelScopes, EnrolledChannel, EnrolmentError, NewChannel, PeerRole, enrol,
+    revoke,
 };
 use std::io::Write;
 use std::path::Path;
@@ -110,9 +111,9 @@ fn add(args: AddArgs) -> Result<String, Vec<Diagnostic>> {
     // Only the secret goes to standard output, so that a script can store it.
     eprintln!(
         "enrolled {} as {} until {}; the secret is shown only once:",
-        channel.name,
-        channel.id,
-        rfc3339(channel.expires_at_ms)
+        channel.caller.name,
+        channel.caller.id,
+        rfc3339(channel.caller.expires_at_ms)
     );
     Ok(format!("{}\n", secret.text()))
 }
@@ -125,7 +126,8 @@ fn list(args: &ListArgs) -> Result<String, Vec<Diagnostic>> {
 }
 
 fn row(channel: &EnrolledChannel, now_ms: u64) -> String {
-    let EnrolledChannel { id, name, role, account, scopes, expires_at_ms, is_revoked, .. } = channel;
+    let EnrolledChannel { caller, is_revoked, .. } = channel;
+    let Caller { id, name, role, account, scopes, expires_at_ms } = &**caller;
     let until = rfc3339(*expires_at_ms);
     let state = match channel.is_valid(now_ms) {
         true => format!("valid until {until}"),
@@ -139,7 +141,7 @@ fn row(channel: &EnrolledChannel, now_ms: u64) -> String {
 
 fn revoked(args: &RevokeArgs) -> Result<String, Vec<Diagnostic>> {
     let channel = revoke(&args.log.open()?, &args.name).map_err(refused)?;
-    Ok(format!("revoked {} ({})\n", channel.name, channel.id))
+    Ok(format!("revoked {} ({})\n", channel.caller.name, channel.caller.id))
 }
 
 fn refused(error: EnrolmentError) -> Vec<Diagnostic> {

@@ -148,8 +148,8 @@ impl Future for Append {
 pub struct Query {
     /// Only this subject.
     pub subject: Option<Arc<str>>,
-    /// Only this topic.
-    pub topic: Option<Arc<str>>,
+    /// Only these topics; none means all.
+    pub topics: Vec<Arc<str>>,
     /// Only kinds with this prefix.
     pub kind_prefix: Option<Arc<str>>,
     /// Only records after this cursor.
@@ -166,12 +166,17 @@ impl Query {
         Query { subject: Some(name.into()), ..Query::default() }
     }
 
+    /// Creates a query for the records of one topic.
+    pub fn topic(name: impl Into<Arc<str>>) -> Query {
+        Query { topics: vec![name.into()], ..Query::default() }
+    }
+
     /// Returns whether a record is selected.
     #[must_use]
     pub fn takes(&self, record: &Record) -> bool {
         record.cursor > self.after
             && self.before.is_none_or(|before| record.cursor < before)
-            && self.topic.as_deref().is_none_or(|topic| *topic == *record.topic)
+            && (self.topics.is_empty() || self.topics.contains(&record.topic))
             && self.kind_prefix.as_deref().is_none_or(|prefix| record.kind.starts_with(prefix))
             && self.subject.as_deref().is_none_or(|subject| record.headers.get(RUN_ID).as_str() == Some(subject))
     }
@@ -184,6 +189,8 @@ pub struct Page {
     pub records: Vec<Arc<Record>>,
     /// Cursor up to which records that the query selects may have been removed; 0 if none was.
     pub trimmed_before: u64,
+    /// Cursor of the last record that the log had had when the page was read, whatever the query selects; 0 if it had none.
+    pub head: u64,
 }
 
 /// An item that a tail yields.

@@ -24,6 +24,7 @@ pub mod channels;
 mod clock;
 mod count_limit;
 mod drain;
+mod gateway;
 pub mod host;
 pub mod http;
 pub mod hub;

@@ -67,12 +67,18 @@ impl MemoryStore {
             found.take(limit).collect()
         };
         let removed = self.removed_before(query);
-        Page { records, trimmed_before: if removed > query.after + 1 { removed } else { 0 } }
+        let trimmed_before = if removed > query.after + 1 { removed } else { 0 };
+        Page { records, trimmed_before, head: self.rows.last }
     }
 }
 
 fn filter_of(query: &Query) -> RecordFilter {
-    RecordFilter { topic: query.topic.clone(), kind_prefix: query.kind_prefix.clone(), after: query.after }
+    // Several topics are selected by the query itself.
+    let topic = match query.topics.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    RecordFilter { topic, kind_prefix: query.kind_prefix.clone(), after: query.after }
 }
 
 impl Log for MemoryLog {

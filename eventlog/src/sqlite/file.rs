@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::log::{Page, Query};
 use crate::{LogError, Record, RecordFilter};
@@ -19,8 +19,10 @@ use super::schema::GRANTS;
 use super::subjects::trimmed_before;
 
 mod of_runs;
+mod search;
 
 pub use of_runs::RunCursors;
+use search::CursorSearch;
 
 /// Maximum number of topic names held in memory.
 const MOST_TOPICS: usize = 4096;
@@ -206,34 +208,23 @@ impl LogFile {
         let removed = kept_behind(&snapshot)?.saturating_add(1);
         let removed = removed.max(trimmed_before(&snapshot, query.subject.as_deref())?);
         let trimmed_before = if removed > query.after + 1 { removed } else { 0 };
-        let mut page = Page { records: Vec::new(), trimmed_before };
-        let end = last(&snapshot)?.max(query.after);
-        let topic = match &query.topic {
-            None => None,
-            Some(topic) => match topic_key(&snapshot, topic)? {
-                None => return Ok((page, end)),
-                known => known,
-            },
-        };
-        // What is given only is part of the statement, so that each has its index.
-        let mut sql = "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records \
-                       WHERE cursor > ?1 AND cursor < ?2"
-            .to_owned();
-        sql.push_str(if topic.is_some() { " AND topic = ?3" } else { " AND ?3 IS NULL" });
-        sql.push_str(if query.subject.is_some() { " AND run_id = ?4" } else { " AND ?4 IS NULL" });
-        sql.push_str(if query.backwards { " ORDER BY cursor DESC" } else { " ORDER BY cursor" });
-        let mut select = snapshot.prepare_cached(&sql)?;
-        let before = query.before.map_or(i64::MAX, stored);
-        let mut rows = select.query(params![stored(query.after), before, topic, query.subject.as_deref()])?;
+        let head = last(&snapshot)?;
+        let mut page = Page { records: Vec::new(), trimmed_before, head };
         let mut upto = query.after;
+        let mut search = CursorSearch::new(&snapshot, query, limit)?;
+        let mut select = snapshot.prepare_cached(
+            "SELECT cursor, topic, id, kind, payload, headers, occurred_at_ms FROM records WHERE cursor = ?",
+        )?;
         let mut passed = 0_u64;
         while page.records.len() < limit {
             passed += 1;
             if passed.is_multiple_of(progress::ROWS) && progress::must_stop() {
                 return Err(progress::ended().into());
             }
-            let Some(row) = rows.next()? else { return Ok((page, end)) };
-            upto = number(row, 0)?;
+            let Some(cursor) = search.next()? else { return Ok((page, head.max(query.after))) };
+            upto = cursor;
+            let mut rows = select.query([stored(cursor)])?;
+            let Some(row) = rows.next()? else { continue };
             let kind = row.get_ref(3)?.as_str().unwrap_or_default();
             if query.kind_prefix.as_deref().is_none_or(|prefix| kind.starts_with(prefix)) {
                 page.records.push(Arc::new(self.record(&snapshot, row)?));

@@ -146,6 +146,7 @@ impl<'a, B: Backend> Play<'a, B> {
             Act::Read(query, limit) => {
                 let page = block_on(self.log().read(query.clone(), *limit)).unwrap();
                 assert_eq!(page.records, self.model.read(query, *limit), "{query:?}");
+                assert_eq!(page.head, self.model.records.len() as u64, "the head is that of the whole log");
                 if let Some(removed) = self.model.last_removed(query) {
                     assert!(page.trimmed_before > removed, "{query:?} hides the gap at {removed}");
                 }

@@ -36,16 +36,10 @@ fn query() -> impl Strategy<Value = Query> {
     let name = |names: &'static [&'static str]| prop::option::of((0..names.len()).prop_map(|n| Arc::from(names[n])));
     let kind = prop::option::of("[xy]{0,1}".prop_map(Arc::from));
     let range = (0..12_u64, prop::option::of(0..24_u64), any::<bool>());
-    (name(&SUBJECTS), name(&TOPICS), kind, range).prop_map(
-        |(subject, topic, kind_prefix, (after, before, backwards))| Query {
-            subject,
-            topic,
-            kind_prefix,
-            after,
-            before,
-            backwards,
-        },
-    )
+    let topics = prop::collection::vec((0..TOPICS.len()).prop_map(|n| Arc::from(TOPICS[n])), 0..3);
+    (name(&SUBJECTS), topics, kind, range).prop_map(|(subject, topics, kind_prefix, (after, before, backwards))| {
+        Query { subject, topics, kind_prefix, after, before, backwards }
+    })
 }
 
 fn subjects() -> impl Strategy<Value = SubjectQuery> {

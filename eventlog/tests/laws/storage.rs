@@ -170,7 +170,7 @@ fn a_tail_follows_another_process_and_a_long_read_does_not_stop_it() {
     for number in 0..40 {
         theirs.put(record(number, 10));
     }
-    let mut tail = ours.tail(Query { topic: Some("t".into()), ..Query::default() });
+    let mut tail = ours.tail(Query::topic("t"));
     // More reads than there are threads for them, none of which is awaited.
     let reads: Vec<_> = (0..20).map(|_| ours.read(Query::default(), usize::MAX)).collect();
     block_on(theirs.append(batch("s", 40..41))).unwrap();

@@ -1,6 +1,7 @@
 //! The response to a prompt.
 
 use agent_client_protocol_schema::v1::StopReason;
+use base::data::Data;
 use runtime::usage::Usage;
 use serde_json::{Map, Value, json};
 
@@ -11,24 +12,11 @@ use crate::host::{EndedPrompt, PromptOutcome};
 ///
 /// # Errors
 /// The script failed.
-pub(crate) fn of_prompt(ended: EndedPrompt, used: Usage) -> Result<Value, ErrorResponse> {
-    let mut harn = Map::new();
-    let reason = match ended.stop {
-        PromptOutcome::Done => StopReason::EndTurn,
-        PromptOutcome::Cancelled => StopReason::Cancelled,
-        PromptOutcome::MaxTokens => StopReason::MaxTokens,
-        PromptOutcome::MaxTurns => StopReason::MaxTurnRequests,
-        PromptOutcome::Refused(why) => {
-            harn.insert("reason".to_owned(), (*why).into());
-            StopReason::Refusal
-        }
-        PromptOutcome::Asked(question) => {
-            harn.insert("inputRequired".to_owned(), true.into());
-            harn.insert("question".to_owned(), (*question).into());
-            StopReason::EndTurn
-        }
-        PromptOutcome::Failed(failure) => return Err(ErrorResponse::failed(&failure).with("usage", usage(used))),
-    };
+pub(crate) fn of_prompt(ended: &EndedPrompt, used: Usage) -> Result<Value, ErrorResponse> {
+    if let PromptOutcome::Failed(failure) = &ended.stop {
+        return Err(ErrorResponse::failed(failure).with("usage", usage(used)));
+    }
+    let (reason, mut harn) = stopped(ended.stop.word(), ended.stop.reason().map(|reason| &**reason));
     if used != Usage::default() {
         harn.insert("usage".to_owned(), usage(used));
     }
@@ -43,11 +31,42 @@ pub(crate) fn of_prompt(ended: EndedPrompt, used: Usage) -> Result<Value, ErrorR
     if !told.is_empty() {
         harn.insert("diagnostics".to_owned(), told.into());
     }
+    Ok(answer(reason, &harn))
+}
+
+/// Converts the record of the end of a prompt to a response. A script that has failed is answered by the caller.
+pub(crate) fn of_record(payload: &Data) -> Value {
+    let (reason, harn) = stopped(payload.get("stop").as_str().unwrap_or_default(), payload.get("reason").as_str());
+    answer(reason, &harn)
+}
+
+/// Returns the protocol's word for the end of a prompt, and what it does not define.
+fn stopped(stop: &str, reason: Option<&str>) -> (StopReason, Map<String, Value>) {
+    let mut harn = Map::new();
+    let word = match stop {
+        "cancelled" => StopReason::Cancelled,
+        "max_tokens" => StopReason::MaxTokens,
+        "max_turns" => StopReason::MaxTurnRequests,
+        "refused" => {
+            harn.insert("reason".to_owned(), reason.into());
+            StopReason::Refusal
+        }
+        "asked" => {
+            harn.insert("inputRequired".to_owned(), true.into());
+            harn.insert("question".to_owned(), reason.into());
+            StopReason::EndTurn
+        }
+        _ => StopReason::EndTurn,
+    };
+    (word, harn)
+}
+
+fn answer(reason: StopReason, harn: &Map<String, Value>) -> Value {
     let mut answer = json!({"stopReason": reason});
     if !harn.is_empty() {
         answer["_meta"] = json!({"harn": harn});
     }
-    Ok(answer)
+    answer
 }
 
 /// Returns the token usage of all calls of a prompt.
@@ -66,7 +85,6 @@ fn usage(used: Usage) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use base::data::Data;
     use eventlog::LogCode;
     use stdlib::CodeRef;
 
@@ -94,7 +112,9 @@ mod tests {
             ),
         ];
         for (stop, answer) in cases {
-            assert_eq!(of_prompt(ended(stop), Usage::default()), Ok(answer));
+            let recorded = [("stop", Data::from(stop.word())), ("reason", stop.reason().into())];
+            assert_eq!(of_record(&Data::dict_of_present(recorded)), answer);
+            assert_eq!(of_prompt(&ended(stop), Usage::default()), Ok(answer));
         }
     }
 
@@ -106,7 +126,7 @@ mod tests {
             ..ended(PromptOutcome::Done)
         };
         let used = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
-        let answer = of_prompt(ended, used).unwrap();
+        let answer = of_prompt(&ended, used).unwrap();
         assert_eq!(
             answer["_meta"]["harn"],
             json!({
@@ -125,7 +145,7 @@ mod tests {
             drawn: "picture".into(),
             words: None,
         };
-        let error = of_prompt(ended(PromptOutcome::Failed(failure)), Usage::default()).unwrap_err().into_json();
+        let error = of_prompt(&ended(PromptOutcome::Failed(failure)), Usage::default()).unwrap_err().into_json();
         assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("it broke")));
         let data = (&error["data"]["code"], &error["data"]["diagnostic"]);
         assert_eq!(data, (&json!("HARN-RUN-001"), &json!("picture")));

@@ -14,28 +14,11 @@ use super::connection::EditorConnection;
 use super::error::ErrorResponse;
 use super::initialize;
 use super::injection;
+use super::method::{AcpMethod, AcpTransport, RESUME_EVENTS};
 use super::session::AcpSessions;
 use super::update::{ReminderUpdates, WantedUpdates};
 use crate::bridge::{self, BridgeMethod};
 use crate::spawn::spawn_in;
-
-/// The supported requests.
-const REQUESTS: [&str; 9] = [
-    "initialize",
-    "authenticate",
-    "session/new",
-    "session/load",
-    "session/resume",
-    "session/list",
-    "session/prompt",
-    "session/set_mode",
-    "session/close",
-];
-
-/// Requests of the protocol, or of its next version, that are not supported. Their names are similar to supported
-/// ones.
-const NOT_OFFERED: [&str; 6] =
-    ["session/set_model", "session/set_config_option", "session/delete", "session/fork", "session/set_title", "logout"];
 
 /// The maximum number of unknown notification names to log.
 const NAMES_TOLD: usize = 64;
@@ -110,33 +93,26 @@ impl Dispatcher {
     }
 
     fn request(&mut self, id: &Id, method: &str, params: Value) -> RequestOutcome {
-        if !self.initialized && method != "initialize" {
-            return RequestOutcome::Now(Err(ErrorResponse::not_initialized(method)));
-        }
+        let method = match AcpMethod::of(method, AcpTransport::Lines, self.initialized) {
+            Ok(method) => method,
+            Err(refusal) => return RequestOutcome::Now(Err(refusal)),
+        };
         let sessions = self.sessions.clone();
         match method {
-            "initialize" => RequestOutcome::Now(self.initialize(&params)),
-            "authenticate" => RequestOutcome::Now(Err(ErrorResponse::params(
-                "methodId",
-                "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
-            ))),
-            "session/new" => RequestOutcome::Later(Box::pin(open(sessions, params))),
-            "session/prompt" => RequestOutcome::later(sessions.prompt(params, self.connection.receive(id))),
-            "session/set_mode" => RequestOutcome::Now(sessions.set_mode(&params)),
-            "session/list" => RequestOutcome::later(sessions.list(params)),
-            "session/load" => RequestOutcome::later(sessions.again(params, true)),
-            "session/resume" => RequestOutcome::later(sessions.again(params, false)),
-            "session/close" => RequestOutcome::later(sessions.close(params)),
-            it if NOT_OFFERED.contains(&it) => RequestOutcome::Now(Err(ErrorResponse::not_offered(it))),
-            _ => match BridgeMethod::of(method) {
-                Some(known) => {
-                    RequestOutcome::later(injection::settled(injection::accept(&sessions.host, known, params)))
-                }
-                None => RequestOutcome::Now(Err(ErrorResponse::unknown_method(
-                    method,
-                    REQUESTS.into_iter().chain(injection::names()),
-                ))),
-            },
+            AcpMethod::Initialize => RequestOutcome::Now(self.initialize(&params)),
+            AcpMethod::Authenticate => RequestOutcome::Now(Err(ErrorResponse::no_authentication())),
+            // Only the table of a WebSocket has it: an editor reads all that it is sent.
+            AcpMethod::ResumeEvents => RequestOutcome::Now(Err(ErrorResponse::not_offered(RESUME_EVENTS))),
+            AcpMethod::New => RequestOutcome::Later(Box::pin(open(sessions, params))),
+            AcpMethod::Prompt => RequestOutcome::later(sessions.prompt(params, self.connection.receive(id))),
+            AcpMethod::SetMode => RequestOutcome::Now(sessions.set_mode(&params)),
+            AcpMethod::List => RequestOutcome::later(sessions.list(params)),
+            AcpMethod::Load => RequestOutcome::later(sessions.again(params, true)),
+            AcpMethod::Resume => RequestOutcome::later(sessions.again(params, false)),
+            AcpMethod::Close => RequestOutcome::later(sessions.close(params)),
+            AcpMethod::Bridge(known) => {
+                RequestOutcome::later(injection::settled(injection::accept(&sessions.host, known, params)))
+            }
         }
     }
 

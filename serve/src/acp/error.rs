@@ -141,6 +141,14 @@ impl ErrorResponse {
         ErrorResponse::new(code::METHOD_NOT_FOUND, AcpCode::UnknownMethod, message).reason("not_offered")
     }
 
+    /// Refuses an authentication: no method of it is offered.
+    pub(crate) fn no_authentication() -> ErrorResponse {
+        ErrorResponse::params(
+            "methodId",
+            "unknown `methodId`: this agent needs no authentication, so `authMethods` is empty",
+        )
+    }
+
     pub(crate) fn not_initialized(method: &str) -> ErrorResponse {
         let message = format!("`{method}` was sent before `initialize`, which must be the first request");
         ErrorResponse::new(NOT_INITIALIZED, AcpCode::NotInitialized, message).reason("not_initialized")

@@ -1,6 +1,8 @@
 //! [`Params`]: reads parameters, and names the path of an invalid field. Unknown keys are ignored, as the protocol
 //! requires.
 
+use std::path::Path;
+
 use base::words::nearest;
 use serde_json::{Map, Value};
 
@@ -45,6 +47,15 @@ impl<'a> Params<'a> {
     /// Returns a field's value, or `None` if it is absent or null.
     pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Returns the absolute path in a field: both sides share no other base folder.
+    ///
+    /// # Errors
+    /// It is missing or relative.
+    pub(crate) fn absolute(&self, key: &str) -> Result<&'a Path, ErrorResponse> {
+        let path = Path::new(self.str(key)?);
+        if path.is_absolute() { Ok(path) } else { Err(self.refuse(key, "must be an absolute path")) }
     }
 
     /// Returns the object itself.

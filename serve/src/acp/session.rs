@@ -57,7 +57,7 @@ impl AcpSessions {
         };
         self.peer.tell(handle.id());
         let used = self.peer.take_usage(handle.id());
-        answer::of_prompt(ended?, used)
+        answer::of_prompt(&ended?, used)
     }
 
     /// Handles the notification `session/cancel`. An idle session has nothing to cancel.
@@ -155,7 +155,7 @@ impl AcpSessions {
 pub(crate) fn list_request(params: &Value) -> Result<(Option<PathBuf>, Option<&str>), ErrorResponse> {
     static NONE: LazyLock<Value> = LazyLock::new(|| json!({}));
     let params = Params::of(if params.is_null() { &NONE } else { params })?;
-    let cwd = params.optional_str("cwd")?.map(|_| absolute(&params, "cwd")).transpose()?;
+    let cwd = params.optional_str("cwd")?.map(|_| params.absolute("cwd")).transpose()?;
     content::meta(&params)?;
     Ok((cwd.map(Path::to_owned), params.optional_str("cursor")?))
 }
@@ -175,27 +175,30 @@ pub(crate) fn stored(row: &SessionSummary) -> Value {
 
 /// Reads the parameters of a new session.
 fn new_session(params: &Params<'_>, mode: Arc<str>) -> Result<NewSession, ErrorResponse> {
-    let cwd = absolute(params, "cwd")?;
-    let mut metadata = content::meta(params)?;
+    let cwd = params.absolute("cwd")?;
     let (names, mcp_servers) = named_servers(params)?;
+    let mut metadata = metadata(params)?;
     if !names.is_nil() {
         // Only the names: variables, headers and arguments may be secrets, and metadata is stored.
         metadata = with(metadata, "mcp_servers", names);
     }
-    let more = params.strs("additionalDirectories")?;
-    if !more.is_empty() {
-        metadata = with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)));
-    }
     Ok(NewSession { cwd: Some(cwd.to_owned()), metadata, mcp_servers, mode: Some(mode), id: None })
+}
+
+/// Reads the metadata of a new session.
+///
+/// # Errors
+/// A field is invalid.
+pub(crate) fn metadata(params: &Params<'_>) -> Result<Data, ErrorResponse> {
+    let metadata = content::meta(params)?;
+    let more = params.strs("additionalDirectories")?;
+    match more.is_empty() {
+        true => Ok(metadata),
+        false => Ok(with(metadata, "additional_directories", Data::list(more.into_iter().map(Data::from)))),
+    }
 }
 
 fn with(metadata: Data, key: &str, value: Data) -> Data {
     let metadata = if metadata.is_nil() { Data::empty_dict() } else { metadata };
     metadata.with(key, value)
-}
-
-/// Reads the absolute path in the field `key`: both sides share no other base folder.
-fn absolute<'a>(params: &Params<'a>, key: &str) -> Result<&'a Path, ErrorResponse> {
-    let path = Path::new(params.str(key)?);
-    if path.is_absolute() { Ok(path) } else { Err(params.refuse(key, "must be an absolute path")) }
 }

@@ -16,7 +16,7 @@ use jsonrpc::Message;
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-pub(crate) use envelope::{kind, refused};
+pub(crate) use envelope::{kind, read_message};
 pub(crate) use gauge::OutputGauge;
 pub use gauge::OutputLimits;
 pub(crate) use lines::InputLine;

@@ -17,8 +17,8 @@ use futures_util::future::select_all;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use jsonrpc::{Answer, Id, IdRule, Message as Envelope, Request, Rules, code};
-use serde_json::{Value, json};
+use jsonrpc::{Id, IdRule, Message as Envelope, Request, Rules};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_tungstenite::WebSocketStream;
@@ -29,33 +29,17 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
-use super::events::{EventReader, ReadEvents};
-use super::feed::FeedLag;
-use super::ingress::ActionReceipt;
-use super::{Action, ActionError, ActionKind, ChannelTransport, DisconnectReason, EnrolledChannel, websocket};
+use super::{Action, ActionError, ActionKind, Caller, ChannelTransport, DisconnectReason, websocket};
 use crate::acp::error::ErrorResponse;
+use crate::acp::method::{AcpMethod, AcpTransport};
 use crate::acp::transport;
 use crate::acp::update::{UpdateConverter, WantedUpdates};
+use crate::gateway::{ActionReceipt, EventReader, FeedLag, ReadEvents};
 use crate::spawn::spawn_in;
 
 /// Messages of ACP.
 const RULES: Rules = Rules { ids: IdRule::Integers, max_id_len: 256, positional_params: false, answers: true };
 
-/// The supported requests.
-const REQUESTS: [&str; 9] = [
-    "initialize",
-    "session/new",
-    "session/load",
-    "session/resume",
-    "session/list",
-    "session/prompt",
-    "session/set_mode",
-    "session/close",
-    RESUME,
-];
-
-/// Continues the events of a session after a cursor.
-const RESUME: &str = "_channel/resume";
 /// An event that ACP has no update for.
 const EVENT: &str = "_channel/event";
 
@@ -73,7 +57,7 @@ type ClientSocket = WebSocketStream<TokioIo<Upgraded>>;
 /// A client of ACP.
 pub(super) struct AcpChannel {
     daemon: Arc<ChannelDaemon>,
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     connection_id: Arc<str>,
     is_initialized: bool,
     /// Whether the client wants the events that ACP has no update for.
@@ -244,7 +228,7 @@ impl ConnectionEnd {
 /// Serves a client until its connection ends.
 pub(super) async fn serve(
     daemon: Arc<ChannelDaemon>,
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     connection_id: Arc<str>,
     mut socket: ClientSocket,
 ) {
@@ -426,12 +410,11 @@ impl AcpChannel {
     }
 
     fn answer(&mut self, id: &Id, answer: Result<Value, ErrorResponse>) {
-        let id: Value = serde_json::from_str(id.as_json()).unwrap_or_default();
-        let message = match answer {
-            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error.into_json()}),
+        let text = match answer {
+            Ok(result) => jsonrpc::result(id, &result),
+            Err(error) => jsonrpc::error(id, &error.into_json()),
         };
-        self.put(&message);
+        self.out.push(OutgoingFrame { text, event: None });
     }
 
     /// Returns the number of requests that are executed or wait.
@@ -446,47 +429,39 @@ impl AcpChannel {
 
     fn receive(&mut self, text: &str) {
         self.seen();
-        match jsonrpc::read_text::<Data>(text, &RULES) {
-            Ok(Envelope::Request(Request { id: Some(id), method, params })) => {
-                self.request(&id, &method, Value::from(&params.unwrap_or_default()));
+        match transport::read_message(text, &RULES) {
+            Ok(Some(Envelope::Request(Request { id: Some(id), method, params }))) => {
+                self.request(&id, &method, params.unwrap_or_default());
             }
-            Ok(Envelope::Request(Request { method, params, .. })) => {
-                self.notification(&method, &Value::from(&params.unwrap_or_default()));
+            Ok(Some(Envelope::Request(Request { method, params, .. }))) => {
+                self.notification(&method, &params.unwrap_or_default());
             }
-            Ok(Envelope::Answer(answer)) => self.answered(answer),
-            Err(error) if error.is_answer => {
-                tracing::warn!(id = error.id.as_json(), problem = %error.problem, "invalid response");
-                let message = Data::from(format!("invalid response: {}", error.problem));
-                let failure =
-                    Data::dict([("code", Data::from(i64::from(code::INVALID_REQUEST))), ("message", message)]);
-                self.answered(Answer { id: Some(error.id), result: None, error: Some(failure) });
-            }
-            Err(error) => {
-                let (id, refusal) = transport::refused(*error);
-                self.answer(&id, Err(refusal));
-            }
+            Ok(Some(Envelope::Answer(answer))) => self.answered(answer),
+            Ok(None) => {}
+            Err(bad) => self.out.push(OutgoingFrame { text: bad.answer(), event: None }),
         }
     }
 
     fn request(&mut self, id: &Id, method: &str, params: Value) {
-        if !self.is_initialized && method != "initialize" {
-            return self.answer(id, Err(ErrorResponse::not_initialized(method)));
-        }
-        let begun = match method {
-            "initialize" => {
-                let answer = self.initialize(&params);
-                return self.answer(id, answer);
-            }
-            "session/new" => self.open(id.clone(), &params),
-            "session/load" => self.load(id.clone(), &params, true),
-            "session/resume" => self.load(id.clone(), &params, false),
-            RESUME => self.resume(id.clone(), &params),
-            "session/prompt" => self.prompt(id.clone(), &params),
-            "session/set_mode" => self.set_mode(id.clone(), &params),
-            "session/close" => self.simple(id.clone(), &params, ActionKind::Close, Data::empty_dict()),
-            "session/list" => self.list(id.clone(), params),
-            other => Err(ErrorResponse::unknown_method(other, REQUESTS)),
-        };
+        let begun =
+            AcpMethod::of(method, AcpTransport::WebSocket, self.is_initialized).and_then(|method| match method {
+                AcpMethod::Initialize => {
+                    let answer = self.initialize(&params)?;
+                    self.answer(id, Ok(answer));
+                    Ok(())
+                }
+                AcpMethod::Authenticate => Err(ErrorResponse::no_authentication()),
+                // Only the table of standard input has it: channels inject by actions.
+                AcpMethod::Bridge(method) => Err(ErrorResponse::not_offered(method.name())),
+                AcpMethod::New => self.open(id.clone(), &params),
+                AcpMethod::Load => self.load(id.clone(), &params, true),
+                AcpMethod::Resume => self.load(id.clone(), &params, false),
+                AcpMethod::ResumeEvents => self.resume(id.clone(), &params),
+                AcpMethod::Prompt => self.prompt(id.clone(), &params),
+                AcpMethod::SetMode => self.set_mode(id.clone(), &params),
+                AcpMethod::Close => self.simple(id.clone(), &params, ActionKind::Close, Data::empty_dict()),
+                AcpMethod::List => self.list(id.clone(), params),
+            });
         if let Err(error) = begun {
             self.answer(id, Err(error));
         }
@@ -501,7 +476,7 @@ impl AcpChannel {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             // A refusal is on the log; a notification has no answer.
-            let _ = daemon.submit(&channel, action).await;
+            let _ = daemon.gateway.submit(&channel, action).await;
             WorkDone::Nothing
         });
     }

@@ -3,23 +3,22 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use eventlog::EventLog as _;
 use tokio::sync::watch;
 
 use super::daemon::{ChannelDaemon, WatchedConnection};
-use super::feed::FeedLag;
 use super::{
-    ChannelEvent, ChannelIdentity, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
-    EnrolledChannel, ResumeMethod, ResumedChannel,
+    Caller, ChannelEvent, ChannelIdentity, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
+    ResumeMethod, ResumedChannel,
 };
 use crate::a2a::now_ms;
+use crate::gateway::FeedLag;
 use crate::http::HttpConnection;
 use crate::when_woken::WhenWoken;
 
 /// A connection of a channel. Dropping it records the end, if its beginning was recorded.
 pub(crate) struct ChannelConnection {
     daemon: Arc<ChannelDaemon>,
-    pub(crate) channel: Arc<EnrolledChannel>,
+    pub(crate) channel: Arc<Caller>,
     session_id: Option<Arc<str>>,
     number: u64,
     /// Whether its beginning and its end are records; otherwise it is part of a sum.
@@ -41,7 +40,7 @@ impl ChannelConnection {
     /// Begins a connection, and records it; beyond a rate, the connections of a channel are only counted. `after` is the cursor after which it resumes.
     pub(crate) fn begin(
         daemon: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         session_id: Option<&Arc<str>>,
         transport: ChannelTransport,
         native_protocol: Option<&str>,
@@ -53,12 +52,12 @@ impl ChannelConnection {
         let counted = core.presence.connect(channel, number, session_id, transport.as_str());
         if counted.is_recorded {
             let identity = identity(channel, transport, native_protocol);
-            core.log.append(identity.to_record(now_ms()));
+            core.gateway.log.put(identity.to_record(now_ms()));
             let event = match after {
                 Some(after) => ChannelEvent::Resumed(ResumedChannel { by: ResumeMethod::Cursor, after, gap: None }),
                 None => ChannelEvent::Connected(identity),
             };
-            core.event(&channel.id, session_id, event);
+            core.gateway.event(&channel.id, session_id, event);
         }
         ChannelConnection {
             daemon: daemon.clone(),
@@ -102,7 +101,7 @@ async fn closed(mut closing: watch::Receiver<Option<DisconnectReason>>) -> Disco
 
 /// Returns what is known of a channel that connects.
 pub(super) fn identity(
-    channel: &EnrolledChannel,
+    channel: &Caller,
     transport: ChannelTransport,
     native_protocol: Option<&str>,
 ) -> ChannelIdentity {
@@ -134,7 +133,7 @@ impl Drop for ChannelConnection {
         if self.is_recorded {
             let reason = self.forced.get().copied().unwrap_or(self.reason);
             let event = DisconnectedChannel { reason, cursor: self.cursor };
-            core.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
+            core.gateway.event(&self.channel.id, self.session_id.as_ref(), ChannelEvent::Disconnected(event));
         }
         if let Some(session_id) = &self.session_id {
             self.daemon.left(session_id);

@@ -7,27 +7,20 @@ use std::time::Instant;
 use a2a::peer_task::PeerTaskDirection;
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, LogError, Record, RecordFilter, SqliteLog, Ticket};
+use eventlog::{LogError, Query, Record};
 use runtime::event_log::Topic;
 
-use super::accounts::{SessionAccounts, read_account};
-use super::feed::FanOut;
-use super::ledger::ActionLedger;
-use super::permissions::{PermissionBridge, UndecidedQuestions};
 use super::presence::{ChannelPresence, PresenceLimits};
-use super::record::{ChannelRecordKind, kind_of, record};
 use super::throttle::{RateLimiter, RecordBudget, UnrecordedSum};
 use super::{
-    ActionError, AuthenticationError, ChannelEvent, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason,
-    EnrolledChannel, OrphanPolicy, PeerTaskLink, PeerTaskLinks, RecordedChannelEvent,
+    AuthenticationError, ChannelLimits, ChannelRegistry, ChannelSecret, DisconnectReason, OrphanPolicy, PeerTaskLink,
+    PeerTaskLinks,
 };
 use crate::a2a::now_ms;
-use crate::host::HostError;
-use crate::spawn::spawn_blocking;
-use crate::store::is_session;
-
-/// The number of records that are read at a time.
-const PAGE: usize = 1_000;
+use crate::gateway::{
+    self, Caller, ChannelRecordKind, GatewayCore, GatewayLimits, GatewayLog, SessionAccounts, UndecidedQuestions,
+    kind_of, record,
+};
 
 /// The number of unknown secrets in a second for which the log is read.
 const CATCH_UPS: u32 = 20;
@@ -40,18 +33,14 @@ const CALLER_REFUSALS: u32 = 20;
 
 /// The state of channels.
 pub(crate) struct ChannelCore {
-    pub(super) log: SqliteLog,
-    pub(super) fan_out: Arc<FanOut>,
-    pub(super) permissions: Arc<PermissionBridge>,
+    pub(super) gateway: Arc<GatewayCore>,
     pub(super) presence: Arc<ChannelPresence>,
-    pub(super) accounts: Arc<SessionAccounts>,
     pub(super) orphan: OrphanPolicy,
     registry: RwLock<ChannelRegistry>,
     /// The cursor of the last record about channels that was read.
     read_up_to: AtomicU64,
     /// The limit of reads of the log for unknown secrets.
     catch_ups: Mutex<RateLimiter>,
-    ledger: Mutex<ActionLedger>,
     /// The records of refused callers that are not channels.
     refusals: Mutex<RecordBudget>,
     /// The links of unfinished tasks of peers.
@@ -59,19 +48,17 @@ pub(crate) struct ChannelCore {
 }
 
 impl ChannelCore {
-    /// Reads the state from the log. Returns it with the cursor from which the log must be followed. Waits for the disk.
+    /// Reads the state from the log. Returns it with the cursor from which the log must be followed.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub(super) fn read(
-        log: SqliteLog,
+    pub(super) async fn read(
+        log: Arc<dyn GatewayLog>,
         limits: &ChannelLimits,
         orphan: OrphanPolicy,
     ) -> Result<(Arc<ChannelCore>, u64), LogError> {
-        // Enrolled by an earlier version.
-        log.keep_grants()?;
         // Read first: a record of this time is applied twice, which has no effect.
-        let head = log.look(eventlog::LogFile::head)?;
+        let head = gateway::log::head(&*log).await?;
         let accounts = Arc::<SessionAccounts>::default();
         let presence_limits = PresenceLimits {
             heartbeat: limits.heartbeat,
@@ -79,76 +66,27 @@ impl ChannelCore {
             requests_burst: limits.requests_burst,
         };
         let presence = ChannelPresence::new(presence_limits, accounts.clone());
+        let gateway_limits = GatewayLimits { window: limits.window, permission_timeout: limits.permission_timeout };
         let core = ChannelCore {
-            fan_out: Arc::new(FanOut::new(limits.window, head)),
-            permissions: PermissionBridge::new(log.clone(), presence.clone(), limits.permission_timeout),
+            gateway: Arc::new(GatewayCore::new(log, head, gateway_limits, presence.clone(), accounts)),
             presence,
-            accounts,
             orphan,
             registry: RwLock::default(),
             read_up_to: AtomicU64::new(0),
             catch_ups: Mutex::new(RateLimiter::new(CATCH_UPS, CATCH_UPS, Instant::now())),
-            ledger: Mutex::default(),
             links: Mutex::default(),
             refusals: Mutex::new(RecordBudget::new(1, CALLER_REFUSALS, Instant::now())),
-            log,
         };
-        // A record of a session's life names its account. Logs of earlier versions have it only in records of channels.
-        core.each_of(Topic::Life, 0, |record| core.accounts.take(record))?;
+        // The accounts of stored sessions are read when they are asked for.
         let mut left = UndecidedQuestions::default();
-        core.each_of(Topic::Channel, 0, |record| {
+        gateway::log::each(&*core.gateway.log, Query::topic(Topic::Channel), |record| {
+            core.gateway.take(record);
             core.take(record);
             left.take(record);
-        })?;
-        core.permissions.expire(left);
+        })
+        .await?;
+        core.gateway.permissions.expire(left);
         Ok((Arc::new(core), head))
-    }
-
-    /// Visits the records of a topic after a cursor that the log still has, in order. Waits for the disk.
-    fn each_of(&self, topic: Topic, after: u64, mut visit: impl FnMut(&Record)) -> Result<(), LogError> {
-        let mut filter = RecordFilter { after, ..RecordFilter::topic(topic) };
-        loop {
-            let page = self.log.look(|file| file.read_kept(&filter, PAGE))?;
-            page.iter().for_each(|record| visit(record));
-            match page.last() {
-                Some(last) if page.len() == PAGE => filter.after = last.cursor,
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    /// Returns the account of a session, open or stored; `None` if it is unknown.
-    ///
-    /// # Errors
-    /// The log cannot be read.
-    pub(super) async fn account_of(&self, session_id: &str) -> Result<Option<Arc<str>>, ActionError> {
-        if let Some(account) = self.accounts.of(session_id) {
-            return Ok(Some(account));
-        }
-        if !is_session(session_id) {
-            return Ok(None);
-        }
-        let (log, id): (_, Arc<str>) = (self.log.clone(), session_id.into());
-        let wanted = id.clone();
-        let read = spawn_blocking(move || log.look(|file| read_account(file, &wanted)));
-        let account = read.await.map_err(|_| HostError::Stopping)??;
-        if let Some(account) = &account {
-            self.accounts.set(&id, account);
-        }
-        Ok(account)
-    }
-
-    /// Returns whether a session, open or stored, belongs to an account.
-    ///
-    /// # Errors
-    /// The log cannot be read.
-    pub(super) async fn owns(&self, account: &str, session_id: &str) -> Result<bool, ActionError> {
-        Ok(self.account_of(session_id).await?.is_some_and(|owner| *owner == *account))
-    }
-
-    /// Locks the ledger. Every operation leaves it consistent.
-    pub(super) fn ledger(&self) -> MutexGuard<'_, ActionLedger> {
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies a record of the topic `channel`.
@@ -169,13 +107,6 @@ impl ChannelCore {
                     self.presence.close(&id, DisconnectReason::Revoked);
                 }
             }
-            Some(ChannelRecordKind::Action) => {
-                if let Some((session, account)) = text("session_id").zip(text("account_ref")) {
-                    self.accounts.set(&session, &account);
-                }
-                self.ledger().take(record);
-            }
-            Some(ChannelRecordKind::Result) => self.ledger().take(record),
             Some(ChannelRecordKind::Link) => self.take_link(record),
             _ => {}
         }
@@ -196,13 +127,14 @@ impl ChannelCore {
     /// Gives the task of a peer agent, and its session, to the account of the agent's channel.
     pub(super) fn own(&self, link: &PeerTaskLink) {
         let channel = link.channel_id.as_ref().filter(|_| link.direction == PeerTaskDirection::Incoming);
-        let Some(account) = channel.and_then(|id| self.registry().get(id).map(|channel| channel.account.clone()))
+        let Some(account) =
+            channel.and_then(|id| self.registry().get(id).map(|channel| channel.caller.account.clone()))
         else {
             return;
         };
-        self.accounts.set_task(&link.remote_task_id, &account);
+        self.gateway.accounts.set_task(&link.remote_task_id, &account);
         if let Some(session_id) = &link.session_id {
-            self.accounts.set(session_id, &account);
+            self.gateway.accounts.set(session_id, &account);
         }
     }
 
@@ -223,7 +155,7 @@ impl ChannelCore {
     pub(super) async fn authenticate(
         self: &Arc<ChannelCore>,
         secret: &str,
-    ) -> Result<Arc<EnrolledChannel>, AuthenticationError> {
+    ) -> Result<Arc<Caller>, AuthenticationError> {
         let known = self.known(secret);
         let named = ChannelSecret::read(secret).filter(|_| known == Err(AuthenticationError::Wrong));
         let is_unknown = named.is_some_and(|secret| self.registry().get(secret.channel_id()).is_none());
@@ -231,16 +163,14 @@ impl ChannelCore {
             // The tail may have read the enrolment meanwhile.
             return self.known(secret);
         }
-        let core = self.clone();
-        let read = spawn_blocking(move || core.catch_up()).await;
-        if let Ok(Err(error)) = read {
+        if let Err(error) = self.catch_up().await {
             report(FailedOperation::Read, "enrolments", format_args!("cannot read the enrolled channels: {error}"));
         }
         self.known(secret)
     }
 
-    fn known(&self, secret: &str) -> Result<Arc<EnrolledChannel>, AuthenticationError> {
-        self.registry().authenticate(secret, now_ms()).cloned()
+    fn known(&self, secret: &str) -> Result<Arc<Caller>, AuthenticationError> {
+        self.registry().authenticate(secret, now_ms()).map(|channel| channel.caller.clone())
     }
 
     fn registry(&self) -> RwLockReadGuard<'_, ChannelRegistry> {
@@ -253,8 +183,9 @@ impl ChannelCore {
     }
 
     /// Applies the enrolments that the tail has not read yet. The tail applies them again, which has no effect.
-    fn catch_up(&self) -> Result<(), LogError> {
-        self.each_of(Topic::Channel, self.read_up_to.load(Ordering::Acquire), |record| self.change_registry(record))
+    async fn catch_up(&self) -> Result<(), LogError> {
+        let unread = Query { after: self.read_up_to.load(Ordering::Acquire), ..Query::topic(Topic::Channel) };
+        gateway::log::each(&*self.gateway.log, unread, |record| self.change_registry(record)).await.map(drop)
     }
 
     /// Checks whether an enrolled channel is still valid.
@@ -270,13 +201,9 @@ impl ChannelCore {
     }
 
     /// Returns the channel with an id, if it is valid.
-    pub(super) fn channel(&self, id: &str) -> Option<Arc<EnrolledChannel>> {
-        self.registry().get(id).filter(|channel| channel.is_valid(now_ms())).cloned()
-    }
-
-    /// Appends an event of a channel.
-    pub(super) fn event(&self, channel_id: &Arc<str>, session_id: Option<&Arc<str>>, event: ChannelEvent) -> Ticket {
-        self.log.append(RecordedChannelEvent::new(channel_id, session_id, event).to_record(now_ms()))
+    pub(super) fn channel(&self, id: &str) -> Option<Arc<Caller>> {
+        let registry = self.registry();
+        registry.get(id).filter(|channel| channel.is_valid(now_ms())).map(|channel| channel.caller.clone())
     }
 
     /// Records a refusal of a caller that is not known to be a channel. Returns false if there are too many: then it is
@@ -284,7 +211,7 @@ impl ChannelCore {
     pub(super) fn refuse_caller(&self, reason: &'static str) -> bool {
         let is_recorded = self.caller_refusals().take(reason, Instant::now());
         if is_recorded {
-            self.refused(Data::dict([("reason", Data::from(reason)), ("count", 1.into())]), None);
+            self.gateway.refused(Data::dict([("reason", Data::from(reason)), ("count", 1.into())]));
         }
         is_recorded
     }
@@ -300,11 +227,11 @@ impl ChannelCore {
             false => self.caller_refusals().settle(Instant::now()),
         };
         if let Some(sum) = of_callers {
-            self.refused(refusals(None, &sum), None);
+            self.gateway.refused(refusals(None, &sum));
         }
         for used in self.presence.settle(is_last) {
             if let Some(sum) = used.refusals {
-                self.refused(refusals(Some(&used.channel_id), &sum), None);
+                self.gateway.refused(refusals(Some(&used.channel_id), &sum));
             }
             if let Some(sum) = used.connects {
                 let payload = Data::dict([
@@ -312,14 +239,9 @@ impl ChannelCore {
                     ("count", sum.count().into()),
                     ("transports", numbers(&sum)),
                 ]);
-                self.log.append(record(ChannelRecordKind::Connections, None, payload, now_ms()));
+                self.gateway.log.put(record(ChannelRecordKind::Connections, None, payload, now_ms()));
             }
         }
-    }
-
-    /// Records a refusal.
-    pub(super) fn refused(&self, payload: Data, session_id: Option<&str>) {
-        self.log.append(record(ChannelRecordKind::Refused, session_id, payload, now_ms()));
     }
 }
 

@@ -5,28 +5,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use base::data::Data;
-use eventlog::RunCursors;
-use runtime::event_log::Topic;
 use tokio::sync::watch;
 
 use super::core::ChannelCore;
-use super::events::EventReader;
-use super::feed::FeedLag;
 use super::{
     ActionError, ChannelEvent, ChannelLimits, ChannelScope, ChannelTransport, DisconnectReason, DisconnectedChannel,
-    EnrolledChannel, OrphanPolicy,
+    OrphanPolicy,
 };
 use crate::a2a::now_ms;
-use crate::host::{Host, HostError, SessionHandle};
+use crate::gateway::{Caller, FeedLag, Gateway};
+use crate::host::{Host, HostError};
 use crate::http::HttpConnection;
-use crate::spawn::{spawn_blocking, spawn_on};
+use crate::spawn::spawn_on;
 use crate::store::StoreError;
 
 /// The time after which the turn of a session is cancelled that its last connection has left.
 const ORPHAN_GRACE: Duration = Duration::from_secs(5);
-
-/// The number of connections that read the log at one time.
-const READERS: usize = 4;
 
 /// The longest pause between two looks at the connections.
 const SWEEP: Duration = Duration::from_millis(200);
@@ -52,21 +46,17 @@ impl WatchedConnection {
 
 /// The sessions of a script, shared by channels.
 pub(crate) struct ChannelDaemon {
-    pub(super) host: Host,
+    pub(super) gateway: Arc<Gateway>,
     core: Arc<ChannelCore>,
     pub(super) limits: ChannelLimits,
-    /// The mode of new sessions.
-    pub(super) mode: Arc<str>,
-    /// Permits to read the log, so that many connections that resume do not read it at once.
-    pub(super) reading: tokio::sync::Semaphore,
     /// The connections, by their numbers.
     watched: Mutex<HashMap<u64, WatchedConnection>>,
 }
 
 impl ChannelDaemon {
     pub(super) fn new(host: Host, core: Arc<ChannelCore>, limits: ChannelLimits, mode: Arc<str>) -> Arc<ChannelDaemon> {
-        let reading = tokio::sync::Semaphore::new(READERS);
-        Arc::new(ChannelDaemon { host, core, limits, mode, reading, watched: Mutex::default() })
+        let gateway = Gateway::new(host, core.gateway.clone(), core.presence.clone(), mode);
+        Arc::new(ChannelDaemon { gateway, core, limits, watched: Mutex::default() })
     }
 
     pub(super) fn core(&self) -> &Arc<ChannelCore> {
@@ -94,35 +84,11 @@ impl ChannelDaemon {
         }
     }
 
-    /// Begins to read the events of a session, after a cursor or from a snapshot.
-    pub(crate) fn events(self: &Arc<ChannelDaemon>, session_id: &Arc<str>, after: Option<u64>) -> EventReader {
-        let reader = self.core.fan_out.enter(session_id);
-        EventReader::new(self.clone(), session_id.clone(), reader, after)
-    }
-
-    /// Checks whether a channel reaches a session, open or stored.
-    ///
-    /// # Errors
-    /// It does not, or the session is unknown. A channel does not learn which of both.
-    pub(crate) async fn reaches(&self, channel: &EnrolledChannel, session_id: &str) -> Result<(), ActionError> {
-        let unknown = || ActionError::Host(HostError::UnknownSession(session_id.into()));
-        if !self.core.owns(&channel.account, session_id).await? {
-            return Err(unknown());
-        }
-        if self.host.session(session_id).is_ok() {
-            return Ok(());
-        }
-        match self.cursors(session_id, 0).await?.cursors.is_empty() {
-            true => Err(unknown()),
-            false => Ok(()),
-        }
-    }
-
     /// Takes a request as a sign of life. A channel that was stale is connected again.
-    pub(super) fn seen(&self, channel: &Arc<EnrolledChannel>, transport: ChannelTransport) {
+    pub(super) fn seen(&self, channel: &Arc<Caller>, transport: ChannelTransport) {
         for session_id in self.core.presence.alive(channel) {
             let identity = super::connection::identity(channel, transport, None);
-            self.core.event(&channel.id, Some(&session_id), ChannelEvent::Connected(identity));
+            self.core.gateway.event(&channel.id, Some(&session_id), ChannelEvent::Connected(identity));
         }
     }
 
@@ -130,19 +96,19 @@ impl ChannelDaemon {
     ///
     /// # Errors
     /// The channel may not see sessions, or they cannot be listed.
-    pub(super) async fn sessions(&self, channel: &EnrolledChannel, cursor: Option<&str>) -> Result<Data, ActionError> {
+    pub(super) async fn sessions(&self, channel: &Caller, cursor: Option<&str>) -> Result<Data, ActionError> {
         if !channel.scopes.has(ChannelScope::View) {
             return Err(ActionError::Scope(ChannelScope::View));
         }
-        let page = self.host.list(None, cursor).await.map_err(|error| match error {
+        let page = self.gateway.host.list(None, cursor).await.map_err(|error| match error {
             HostError::Store(StoreError::Cursor(_)) => {
                 ActionError::invalid("cursor", "`cursor` must be the `nextCursor` of the page before")
             }
             error => ActionError::Host(error),
         })?;
-        let own = page.rows.iter().filter(|row| self.core.accounts.owns_listed(&channel.account, row));
+        let own = page.rows.iter().filter(|row| self.core.gateway.accounts.owns_listed(&channel.account, row));
         let rows = own.map(|row| {
-            let is_open = self.host.session(&row.id).is_ok();
+            let is_open = self.gateway.host.session(&row.id).is_ok();
             Data::dict_of_present([
                 ("sessionId", Data::from(&row.id)),
                 ("title", row.title.as_ref().into()),
@@ -156,59 +122,6 @@ impl ChannelDaemon {
         ]))
     }
 
-    /// Reads the cursors of a session's records on another thread.
-    pub(super) async fn cursors(&self, session_id: &str, after: u64) -> Result<RunCursors, ActionError> {
-        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
-        // The semaphore is never closed.
-        let _permit = self.reading.acquire().await;
-        let read = move || log.look(|file| file.cursors_of_run(&session_id, after));
-        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
-        Ok(read?)
-    }
-
-    /// Returns whether the log still has a session from its opening on.
-    pub(super) async fn is_whole(&self, session_id: &str) -> Result<bool, ActionError> {
-        let (log, session_id) = (self.core.log.clone(), session_id.to_owned());
-        // The semaphore is never closed.
-        let _permit = self.reading.acquire().await;
-        let read = move || {
-            log.look(|file| {
-                let of_life = file.cursors_of_run_in(&session_id, &[Topic::Life.as_str()])?.cursors;
-                let first = file.records_at(of_life.get(..1).unwrap_or_default())?;
-                Ok(first.iter().any(|record| Topic::Life.word_of(&record.kind) == Some("opened")))
-            })
-        };
-        let read = spawn_blocking(read).await.map_err(|_| HostError::Stopping)?;
-        Ok(read?)
-    }
-
-    /// Returns the open session of an account, and loads a stored one.
-    ///
-    /// # Errors
-    /// It belongs to another account, or it cannot be loaded.
-    pub(super) async fn session(
-        &self,
-        account: &Arc<str>,
-        session_id: &Arc<str>,
-    ) -> Result<SessionHandle, ActionError> {
-        if !self.core.owns(account, session_id).await? {
-            return Err(HostError::UnknownSession(session_id.clone()).into());
-        }
-        let handle = match self.host.awake(session_id).await {
-            Ok(handle) => handle,
-            Err(_) => {
-                self.host.accepts()?;
-                match self.host.resume(session_id, None, Data::Nil).await {
-                    // Another action opens it.
-                    Err(HostError::Exists(_)) => self.host.opened(session_id).await?,
-                    other => other?,
-                }
-            }
-        };
-        self.core.fan_out.open(session_id);
-        Ok(handle)
-    }
-
     /// Takes the end of a connection to a session.
     pub(super) fn left(self: &Arc<ChannelDaemon>, session_id: &Arc<str>) {
         if self.core.orphan != OrphanPolicy::Cancel {
@@ -219,8 +132,8 @@ impl ChannelDaemon {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         spawn_on(&runtime, async move {
             tokio::time::sleep(ORPHAN_GRACE).await;
-            if daemon.core.fan_out.readers(&session_id) == 0
-                && let Ok(handle) = daemon.host.session(&session_id)
+            if daemon.core.gateway.fan_out.readers(&session_id) == 0
+                && let Ok(handle) = daemon.gateway.host.session(&session_id)
             {
                 handle.cancel("the last channel has left");
             }
@@ -239,7 +152,7 @@ impl ChannelDaemon {
             for (channel_id, sessions) in self.core.presence.sweep() {
                 for session_id in sessions {
                     let event = DisconnectedChannel { reason: DisconnectReason::Stale, cursor: None };
-                    self.core.event(&channel_id, Some(&session_id), ChannelEvent::Disconnected(event));
+                    self.core.gateway.event(&channel_id, Some(&session_id), ChannelEvent::Disconnected(event));
                 }
             }
         }

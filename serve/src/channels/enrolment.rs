@@ -4,32 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::data::Data;
-use base::words::words;
 use eventlog::{LogError, NewRecord};
 
-use super::record::{ChannelRecordKind, record};
-use super::{ChannelScopes, ChannelSecret, SecretDigest};
+use super::{ChannelScopes, ChannelSecret, PeerRole, SecretDigest};
+use crate::gateway::{Caller, ChannelRecordKind, record};
 
 /// The maximum length of a name.
 const MAX_NAME: usize = 64;
-
-words! {
-    /// The role of the other side of a channel.
-    pub enum PeerRole {
-        /// A client of a person, such as an editor or a page.
-        Client = "client",
-        /// A host that contains this runtime.
-        Host = "host",
-        /// A worker of a workflow.
-        Worker = "worker",
-        /// Another process of this runtime.
-        RemoteRuntime = "remote_runtime",
-        /// An agent of its own.
-        PeerAgent = "peer_agent",
-        /// A server of tools.
-        ToolServer = "tool_server",
-    }
-}
 
 /// Returns whether a text can be the name of a channel.
 pub(super) fn is_name(name: &str) -> bool {
@@ -55,20 +36,10 @@ pub struct NewChannel {
 /// A channel with its rights and the digest of its secret.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnrolledChannel {
-    /// The stable id.
-    pub id: Arc<str>,
-    /// The name for people.
-    pub name: Arc<str>,
-    /// The role of the other side.
-    pub role: PeerRole,
-    /// The account whose sessions it can reach.
-    pub account: Arc<str>,
-    /// The rights of the channel.
-    pub scopes: ChannelScopes,
+    /// The channel, as one that asks.
+    pub caller: Arc<Caller>,
     /// The digest of its secret.
     pub secret: SecretDigest,
-    /// The end of its validity, in milliseconds since 1970-01-01 UTC.
-    pub expires_at_ms: u64,
     /// Whether it was revoked.
     pub is_revoked: bool,
 }
@@ -102,36 +73,36 @@ impl EnrolledChannel {
         let id: Arc<str> = format!("chan-{}", &uuid::Uuid::new_v4().simple().to_string()[..16]).into();
         let secret = ChannelSecret::fresh(&id);
         let lasts = u64::try_from(new.expires.as_millis()).unwrap_or(u64::MAX);
-        let channel = EnrolledChannel {
+        let caller = Caller {
             id,
             name: new.name.into(),
             role: new.role,
             account: new.account,
             scopes: new.scopes,
-            secret: secret.digest(),
             expires_at_ms: now_ms.saturating_add(lasts),
-            is_revoked: false,
         };
+        let channel = EnrolledChannel { caller: Arc::new(caller), secret: secret.digest(), is_revoked: false };
         Ok((channel, secret))
     }
 
     /// Returns whether its secret is valid.
     #[must_use]
     pub fn is_valid(&self, now_ms: u64) -> bool {
-        !self.is_revoked && now_ms < self.expires_at_ms
+        !self.is_revoked && self.caller.is_valid(now_ms)
     }
 
     /// Returns the record of the enrolment.
     pub(super) fn to_record(&self) -> NewRecord {
+        let caller = &self.caller;
         let payload = Data::dict([
-            ("channel_id", Data::from(&self.id)),
-            ("name", (&self.name).into()),
-            ("peer_role", self.role.as_str().into()),
-            ("account_ref", (&self.account).into()),
-            ("scopes", self.scopes.to_data()),
+            ("channel_id", Data::from(&caller.id)),
+            ("name", (&caller.name).into()),
+            ("peer_role", caller.role.as_str().into()),
+            ("account_ref", (&caller.account).into()),
+            ("scopes", caller.scopes.to_data()),
             ("salt", (&self.secret.salt).into()),
             ("digest", self.secret.to_hex().into()),
-            ("expires_at_ms", self.expires_at_ms.into()),
+            ("expires_at_ms", caller.expires_at_ms.into()),
         ]);
         record(ChannelRecordKind::Enrolled, None, payload, crate::a2a::now_ms())
     }
@@ -139,15 +110,15 @@ impl EnrolledChannel {
     /// Reads the record of an enrolment. A record with a missing or invalid field enrols no channel.
     pub(super) fn from_data(data: &Data) -> Option<EnrolledChannel> {
         let text = |key: &str| data.get(key).as_shared_str();
-        Some(EnrolledChannel {
+        let caller = Caller {
             id: text("channel_id")?,
             name: text("name")?,
             role: data.get("peer_role").as_str()?.parse().ok()?,
             account: text("account_ref")?,
             scopes: ChannelScopes::from_data(data.get("scopes")),
-            secret: SecretDigest::from_hex(text("salt")?, data.get("digest").as_str()?)?,
             expires_at_ms: u64::try_from(data.get("expires_at_ms").as_int()?).ok()?,
-            is_revoked: false,
-        })
+        };
+        let secret = SecretDigest::from_hex(text("salt")?, data.get("digest").as_str()?)?;
+        Some(EnrolledChannel { caller: Arc::new(caller), secret, is_revoked: false })
     }
 }

@@ -8,9 +8,8 @@ use base::failures::{FailedOperation, report};
 
 use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
-use super::events::{EventReader, ReadEvents};
-use super::feed::{ChannelFrame, FeedLag, FrameOrigin};
-use super::{ActionError, ChannelScope, ChannelTransport, DisconnectReason, EnrolledChannel, EventType, live_event};
+use super::{ActionError, Caller, ChannelScope, ChannelTransport, DisconnectReason, EventType};
+use crate::gateway::{ChannelFrame, EventReader, FeedLag, FrameOrigin, ReadEvents};
 use crate::when_woken::WhenWoken;
 
 /// A connection of a channel to the events of a session.
@@ -41,7 +40,7 @@ impl ChannelDaemon {
     /// The channel may not see events, or does not reach the session. The caller records the refusal.
     pub(super) async fn connect(
         self: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         session_id: &Arc<str>,
         transport: ChannelTransport,
         after: Option<u64>,
@@ -49,9 +48,9 @@ impl ChannelDaemon {
         if !channel.scopes.has(ChannelScope::View) {
             return Err(ActionError::Scope(ChannelScope::View));
         }
-        self.reaches(channel, session_id).await?;
+        self.gateway.reaches(channel, session_id).await?;
         let connection = ChannelConnection::begin(self, channel, Some(session_id), transport, None, after);
-        let reader = self.events(session_id, after);
+        let reader = self.gateway.events(session_id, after);
         let heartbeat = self.limits.heartbeat;
         let pulse = WhenWoken::new(tokio::time::sleep(heartbeat));
         Ok(EventConnection { session_id: session_id.clone(), connection, reader, heartbeat, pulse, is_over: false })
@@ -109,6 +108,11 @@ impl EventConnection {
             ("reason", reason.as_str().into()),
             ("cursor", self.connection.cursor.into()),
         ]);
-        live_event::frame(&self.session_id, EventType::ChannelDisconnected, payload, FrameOrigin::Stream)
+        crate::gateway::live_event::frame(
+            &self.session_id,
+            EventType::ChannelDisconnected,
+            payload,
+            FrameOrigin::Stream,
+        )
     }
 }

@@ -8,17 +8,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, heade
 use base::data::Data;
 use bytes::Bytes;
 
-use super::action_error::status_of;
 use super::daemon::ChannelDaemon;
 use super::event_connection::{EventConnection, NextEvents};
-use super::events::ReadEvents;
-use super::ingress::ActionReceipt;
-use super::ledger::ActionStatus;
 use super::peer_agents::PeerAgents;
 use super::websocket;
-use super::{Action, ActionError, ChannelScope, ChannelTransport, EnrolledChannel};
+use super::{Action, ActionError, Caller, ChannelScope, ChannelTransport};
 use crate::a2a::{CARDS, RPC, fault_of, refusal_body};
 use crate::count_limit::CountLimit;
+use crate::gateway::{ActionReceipt, ActionStatus, ReadEvents, status_of};
 use crate::http::response::{event_stream, json};
 use crate::http::websocket::UpgradeRequest;
 use crate::http::{
@@ -63,7 +60,7 @@ pub(super) enum ChannelEndpoint {
 }
 
 impl HttpProtocol for ChannelHttp {
-    type Caller = Arc<EnrolledChannel>;
+    type Caller = Arc<Caller>;
     type Endpoint = ChannelEndpoint;
     const CALLER_FIRST: bool = true;
     const CORS: Option<CorsHeaders> = Some(CorsHeaders {
@@ -91,7 +88,7 @@ impl HttpProtocol for ChannelHttp {
     }
 
     /// Returns the channel whose secret a request has, unless it has sent too many.
-    async fn caller(&self, head: &Parts) -> Result<Arc<EnrolledChannel>, HttpRefusal> {
+    async fn caller(&self, head: &Parts) -> Result<Arc<Caller>, HttpRefusal> {
         let core = self.daemon.core();
         let secret = secret_of(&head.headers).map_err(|refusal| self.count(refusal))?;
         let channel = core
@@ -105,7 +102,7 @@ impl HttpProtocol for ChannelHttp {
         }
     }
 
-    fn admit_metrics(&self, channel: Option<&Arc<EnrolledChannel>>) -> Result<(), HttpRefusal> {
+    fn admit_metrics(&self, channel: Option<&Arc<Caller>>) -> Result<(), HttpRefusal> {
         match channel {
             Some(channel) if channel.scopes.has(ChannelScope::Admin) => Ok(()),
             Some(channel) => Err(self.refused(channel, None, &ActionError::Scope(ChannelScope::Admin))),
@@ -136,7 +133,7 @@ impl HttpProtocol for ChannelHttp {
     async fn answer(
         &self,
         endpoint: ChannelEndpoint,
-        channel: Option<Arc<EnrolledChannel>>,
+        channel: Option<Arc<Caller>>,
         request: &mut HttpRequest,
     ) -> Result<Response<Body>, HttpRefusal> {
         let channel = &match (endpoint, &self.peer_agents, channel) {
@@ -157,21 +154,12 @@ impl HttpProtocol for ChannelHttp {
 
 impl ChannelHttp {
     /// Refuses a request of a channel, and records it.
-    fn refused(
-        &self,
-        channel: &Arc<EnrolledChannel>,
-        session_id: Option<&Arc<str>>,
-        error: &ActionError,
-    ) -> HttpRefusal {
-        self.daemon.refuse(channel, None, session_id, error);
+    fn refused(&self, channel: &Arc<Caller>, session_id: Option<&Arc<str>>, error: &ActionError) -> HttpRefusal {
+        self.daemon.gateway.refuse(channel, None, session_id, error);
         of_error(error).into()
     }
 
-    async fn events(
-        &self,
-        channel: &Arc<EnrolledChannel>,
-        request: &mut HttpRequest,
-    ) -> Result<Response<Body>, HttpRefusal> {
+    async fn events(&self, channel: &Arc<Caller>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
         let head = &request.head;
         let wanted = events_query(head.uri.query().unwrap_or_default(), &head.headers);
         let (session_id, after) = wanted.map_err(|error| self.refused(channel, None, &error))?;
@@ -184,11 +172,7 @@ impl ChannelHttp {
         Ok(response_of(events))
     }
 
-    async fn action(
-        &self,
-        channel: &Arc<EnrolledChannel>,
-        request: &mut HttpRequest,
-    ) -> Result<Response<Body>, HttpRefusal> {
+    async fn action(&self, channel: &Arc<Caller>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
         let bytes = request.json().await?;
         let read = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8".to_owned());
         let read = read.and_then(|text| Data::from_json(text).map_err(|error| error.to_string()));
@@ -198,14 +182,14 @@ impl ChannelHttp {
         };
         let action = action.map_err(|error| self.refused(channel, None, &error))?;
         let action_id = action.action_id.clone();
-        match self.daemon.submit(channel, action).await {
+        match self.daemon.gateway.submit(channel, action).await {
             Ok(receipt) => Ok(of_receipt(&action_id, &receipt)),
             Err(error) => Ok(of_error(&error)),
         }
     }
 
     /// Upgrades a request to a WebSocket with the frames of ACP.
-    fn acp(&self, channel: &Arc<EnrolledChannel>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
+    fn acp(&self, channel: &Arc<Caller>, request: &mut HttpRequest) -> Result<Response<Body>, HttpRefusal> {
         if !channel.scopes.has(ChannelScope::View) {
             return Err(self.refused(channel, None, &ActionError::Scope(ChannelScope::View)));
         }
@@ -229,7 +213,7 @@ impl ChannelHttp {
         Ok(response)
     }
 
-    async fn sessions(&self, channel: &Arc<EnrolledChannel>, head: &Parts) -> Result<Response<Body>, HttpRefusal> {
+    async fn sessions(&self, channel: &Arc<Caller>, head: &Parts) -> Result<Response<Body>, HttpRefusal> {
         let cursor = query_value(head.uri.query().unwrap_or_default(), "cursor");
         match self.daemon.sessions(channel, cursor.as_deref()).await {
             Ok(page) => Ok(json(StatusCode::OK, page.to_json())),
@@ -240,13 +224,13 @@ impl ChannelHttp {
 
 impl Probed for ChannelHttp {
     fn readiness(&self) -> Result<(), &'static str> {
-        self.daemon.host.readiness()
+        self.daemon.gateway.host.readiness()
     }
 
     fn expose(&self, to: &mut Exposition) {
         let open = self.daemon.core().presence.connections();
         to.value("harn_channel_connections_open", "gauge", "Open connections of channels.", open);
-        self.daemon.host.expose(to);
+        self.daemon.gateway.host.expose(to);
     }
 }
 

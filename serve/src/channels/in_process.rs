@@ -19,12 +19,12 @@ use super::connection::ChannelConnection;
 use super::daemon::ChannelDaemon;
 use super::enrolment::is_name;
 use super::event_connection::{EventConnection, NextEvents};
-use super::feed::ChannelFrame;
 use super::{
-    Action, ActionError, ActionKind, AuthenticationError, ChannelScope, ChannelScopes, ChannelSecret, ChannelTransport,
-    DisconnectReason, EnrolledChannel, PeerRole, frame,
+    Action, ActionError, ActionKind, AuthenticationError, Caller, ChannelScope, ChannelScopes, ChannelTransport,
+    DisconnectReason, PeerRole,
 };
 use crate::count_limit::{CountLimit, CountPermit};
+use crate::gateway::ChannelFrame;
 use crate::host::HostError;
 use crate::spawn::{spawn, spawn_on};
 
@@ -64,7 +64,7 @@ struct DaemonHandle {
 /// An open channel of a script.
 struct InProcessChannel {
     handle: DaemonHandle,
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     /// Whether the script has closed it.
     closing: watch::Sender<bool>,
 }
@@ -123,10 +123,10 @@ impl DaemonHandle {
     }
 
     /// Takes a permit for a connection.
-    fn permit(&self, daemon: &ChannelDaemon, channel: &Arc<EnrolledChannel>) -> Result<CountPermit, ChannelRefusal> {
+    fn permit(&self, daemon: &ChannelDaemon, channel: &Arc<Caller>) -> Result<CountPermit, ChannelRefusal> {
         self.connections.take().ok_or_else(|| {
             let error = ActionError::TooManyConnections(self.connections.most());
-            daemon.refuse(channel, None, None, &error);
+            daemon.gateway.refuse(channel, None, None, &error);
             of_error(&error)
         })
     }
@@ -134,10 +134,7 @@ impl DaemonHandle {
 
 impl InProcessChannel {
     /// Runs a request of the channel, if it is still valid.
-    fn request<T, F>(
-        &self,
-        work: impl FnOnce(Arc<ChannelDaemon>, Arc<EnrolledChannel>) -> F + Send + 'static,
-    ) -> ChannelReply<T>
+    fn request<T, F>(&self, work: impl FnOnce(Arc<ChannelDaemon>, Arc<Caller>) -> F + Send + 'static) -> ChannelReply<T>
     where
         T: Send + 'static,
         F: Future<Output = Result<T, ChannelRefusal>> + Send + 'static,
@@ -147,7 +144,7 @@ impl InProcessChannel {
         self.handle.clone().run(async move |daemon| {
             if is_closed {
                 let error = ActionError::Disconnected;
-                daemon.refuse(&channel, None, None, &error);
+                daemon.gateway.refuse(&channel, None, None, &error);
                 return Err(of_error(&error));
             }
             if !is_own(&channel.id) {
@@ -159,7 +156,7 @@ impl InProcessChannel {
             daemon.seen(&channel, ChannelTransport::InProcess);
             if !daemon.core().presence.may_request(&channel) {
                 let error = ActionError::RateLimited;
-                daemon.refuse(&channel, None, None, &error);
+                daemon.gateway.refuse(&channel, None, None, &error);
                 return Err(of_error(&error));
             }
             work(daemon, channel).await
@@ -169,7 +166,7 @@ impl InProcessChannel {
 
 impl OpenChannel for InProcessChannel {
     fn identity(&self) -> Data {
-        let EnrolledChannel { id, name, role, account, scopes, .. } = &*self.channel;
+        let Caller { id, name, role, account, scopes, .. } = &*self.channel;
         Data::dict([
             ("id", Data::from(id)),
             ("name", name.into()),
@@ -183,11 +180,11 @@ impl OpenChannel for InProcessChannel {
     fn act(&self, action: Data) -> ChannelReply<Data> {
         self.request(async move |daemon, channel| {
             let action = read_action(&daemon, &action, &channel.id).map_err(|error| {
-                daemon.refuse(&channel, None, None, &error);
+                daemon.gateway.refuse(&channel, None, None, &error);
                 of_error(&error)
             })?;
             let action_id = action.action_id.clone();
-            let receipt = daemon.submit(&channel, action).await.map_err(|error| of_error(&error))?;
+            let receipt = daemon.gateway.submit(&channel, action).await.map_err(|error| of_error(&error))?;
             match receipt.outcome.refused_for() {
                 // Also one that was refused when it was executed first.
                 Some(reason) => Err(of_outcome(reason, &receipt.outcome.result)),
@@ -202,7 +199,7 @@ impl OpenChannel for InProcessChannel {
             let permit = handle.permit(&daemon, &channel)?;
             let connected = daemon.connect(&channel, &session_id, ChannelTransport::InProcess, after).await;
             let events = connected.map_err(|error| {
-                daemon.refuse(&channel, None, Some(&session_id), &error);
+                daemon.gateway.refuse(&channel, None, Some(&session_id), &error);
                 of_error(&error)
             })?;
             let (to, receiver) = mpsc::channel(BUFFER);
@@ -217,7 +214,7 @@ impl OpenChannel for InProcessChannel {
     fn sessions(&self, cursor: Option<Arc<str>>) -> ChannelReply<Data> {
         self.request(async move |daemon, channel| {
             daemon.sessions(&channel, cursor.as_deref()).await.map_err(|error| {
-                daemon.refuse(&channel, None, None, &error);
+                daemon.gateway.refuse(&channel, None, None, &error);
                 of_error(&error)
             })
         })
@@ -280,7 +277,7 @@ async fn send(
 }
 
 fn json_of(event: &ChannelFrame) -> Arc<str> {
-    frame::json_of(&event.sse).into()
+    crate::gateway::frame::json_of(&event.sse).into()
 }
 
 /// Reads an action. One without an id gets a fresh one.
@@ -298,10 +295,7 @@ fn read_action(daemon: &ChannelDaemon, action: &Data, channel_id: &str) -> Resul
 }
 
 /// Returns the channel that a script asks for.
-async fn channel_of(
-    daemon: &Arc<ChannelDaemon>,
-    request: &ChannelRequest,
-) -> Result<Arc<EnrolledChannel>, ChannelRefusal> {
+async fn channel_of(daemon: &Arc<ChannelDaemon>, request: &ChannelRequest) -> Result<Arc<Caller>, ChannelRefusal> {
     let core = daemon.core();
     if let Some(secret) = &request.secret {
         return core.authenticate(secret).await.map_err(|error| {
@@ -310,7 +304,7 @@ async fn channel_of(
         });
     }
     // A session without an owner has no channels: they would have no account.
-    let owner = core.accounts.of(&request.session_id);
+    let owner = core.gateway.accounts.of(&request.session_id);
     let owner = owner.ok_or_else(|| HostError::UnknownSession(request.session_id.clone()).into());
     let channel = owner.and_then(|account| own_channel(request, account)).map_err(|error| {
         core.refuse_caller(error.reason());
@@ -320,7 +314,7 @@ async fn channel_of(
 }
 
 /// Returns the own channel of a script. Its id is the same after a restart, so that an action is executed once.
-fn own_channel(request: &ChannelRequest, account: Arc<str>) -> Result<EnrolledChannel, ActionError> {
+fn own_channel(request: &ChannelRequest, account: Arc<str>) -> Result<Caller, ActionError> {
     let name = request.name.clone().unwrap_or_else(|| NAME.into());
     if !is_name(&name) {
         let message = "`name` must have 1 to 64 letters, digits, `-`, `_` and `.`";
@@ -344,17 +338,8 @@ fn own_channel(request: &ChannelRequest, account: Arc<str>) -> Result<EnrolledCh
     let digest = Sha256::digest(format!("{}\n{name}", request.session_id).as_bytes());
     let id: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let id: Arc<str> = format!("{OWN}{id}").into();
-    Ok(EnrolledChannel {
-        // The secret is never given out, and the channel is not in the registry.
-        secret: ChannelSecret::fresh(&id).digest(),
-        id,
-        name,
-        role,
-        account,
-        scopes: asked,
-        expires_at_ms: u64::MAX,
-        is_revoked: false,
-    })
+    // It has no secret, and is not in the registry.
+    Ok(Caller { id, name, role, account, scopes: asked, expires_at_ms: u64::MAX })
 }
 
 fn of_error(error: &ActionError) -> ChannelRefusal {

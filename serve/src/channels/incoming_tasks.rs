@@ -10,11 +10,11 @@ use a2a::peer_task::{PeerContact, PeerTaskDirection, PeerTaskFacts, PeerTaskLink
 use a2a::{ListTasks, Message, Task, TaskPage, TaskState};
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{DurableFuture, EventLog as _, NewRecord, RUN_ID, Ticket};
+use eventlog::{DurableFuture, NewRecord, RUN_ID, Ticket};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
-use super::{ChannelScope, EnrolledChannel};
+use super::{Caller, ChannelScope};
 use crate::a2a::store::TaskStore;
 use crate::a2a::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal};
 use crate::a2a::{ContextSession, Refusal, SessionTasks, TaskManager, TaskViewer, now_ms, session_of_account};
@@ -55,7 +55,7 @@ impl IncomingTasks {
     }
 
     /// Asks the peer whose task a session runs, if its channel may answer, and returns the channel with the answer.
-    pub(super) fn permit(&self, question: &PermissionQuestion) -> Option<(Arc<EnrolledChannel>, Waiting<Verdict>)> {
+    pub(super) fn permit(&self, question: &PermissionQuestion) -> Option<(Arc<Caller>, Waiting<Verdict>)> {
         let task_id = self.sessions.task_of(&question.session_id)?;
         let channel_id = self.lock().get(&task_id)?.speaker.clone()?;
         let channel = self.core.channel(&channel_id).filter(|it| it.scopes.has(ChannelScope::Permit))?;
@@ -63,7 +63,7 @@ impl IncomingTasks {
     }
 
     /// Returns the channel that sent the last message of the task that a session runs, if it is still valid.
-    pub(super) fn speaker(&self, session_id: &str) -> Option<Arc<EnrolledChannel>> {
+    pub(super) fn speaker(&self, session_id: &str) -> Option<Arc<Caller>> {
         let task_id = self.sessions.task_of(session_id)?;
         let channel_id = self.lock().get(&task_id)?.speaker.clone()?;
         self.core.channel(&channel_id)
@@ -113,7 +113,7 @@ impl IncomingTasks {
     fn append(&self, link: &PeerTaskLink, is_new: bool) -> Ticket {
         let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
         let record = NewRecord { headers: run, ..link.to_record(is_new, now_ms()) };
-        self.core.log.append(record)
+        self.core.gateway.log.put(record)
     }
 
     /// Applies what has become of the tasks that an earlier process left.
@@ -188,7 +188,7 @@ impl TaskJournal for LinkingJournal {
 /// A channel that sends a request as a peer agent.
 pub(super) struct PeerAgent {
     pub(super) daemon: Arc<ChannelDaemon>,
-    pub(super) channel: Arc<EnrolledChannel>,
+    pub(super) channel: Arc<Caller>,
     pub(super) tasks: Arc<IncomingTasks>,
 }
 
@@ -198,7 +198,7 @@ impl TaskViewer for PeerAgent {
     }
 
     fn sees(&self, task_id: &str) -> bool {
-        self.daemon.core().accounts.owns_task(&self.channel.account, task_id)
+        self.daemon.core().gateway.accounts.owns_task(&self.channel.account, task_id)
     }
 
     fn may_permit(&self) -> bool {
@@ -219,7 +219,7 @@ impl TaskViewer for PeerAgent {
                 ContextSession::Named(id) => id,
                 ContextSession::Derived { common, .. } => common,
             };
-            let is_own = core.owns(&channel.account, id).await.unwrap_or_else(|error| {
+            let is_own = core.gateway.owns(&channel.account, id).await.unwrap_or_else(|error| {
                 report(FailedOperation::Read, "account of a session", format_args!("cannot read an account: {error}"));
                 false
             });

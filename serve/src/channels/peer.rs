@@ -6,10 +6,9 @@ use stdlib::ChannelHost;
 
 use super::OrphanPolicy;
 use super::core::ChannelCore;
-use super::feed::FrameOrigin;
 use super::in_process::InProcessChannels;
 use super::incoming_tasks::IncomingTasks;
-use super::live_event;
+use crate::gateway::{FrameOrigin, live_event};
 use crate::host::{Peer, PermissionQuestion, SessionEvent, Verdict, Waiting};
 
 /// The channels, as sessions see them. A session never waits for a connection.
@@ -26,7 +25,7 @@ impl Peer for ChannelPeer {
         if let Some(tasks) = &self.tasks {
             tasks.sessions.show(session_id, event.clone());
         }
-        let fan_out = &self.core.fan_out;
+        let fan_out = &self.core.gateway.fan_out;
         let (r#type, payload) = match &event {
             SessionEvent::Text { message_id, text } => {
                 let offset = fan_out.extend_live(session_id, message_id, false, text);
@@ -49,7 +48,7 @@ impl Peer for ChannelPeer {
 
     fn room(&self, session_id: &Arc<str>) -> Waiting<()> {
         match self.core.orphan {
-            OrphanPolicy::Pause => Box::pin(self.core.fan_out.clone().attended(session_id.clone())),
+            OrphanPolicy::Pause => Box::pin(self.core.gateway.fan_out.clone().attended(session_id.clone())),
             OrphanPolicy::Continue | OrphanPolicy::Cancel => Box::pin(std::future::ready(())),
         }
     }
@@ -64,9 +63,9 @@ impl Peer for ChannelPeer {
                 let session_id = question.session_id.clone();
                 // Another channel may have sent the message with the answer.
                 let by = move || tasks.speaker(&session_id).unwrap_or(channel);
-                self.core.permissions.ask_beside(question, answer, by)
+                self.core.gateway.permissions.ask_beside(question, answer, by)
             }
-            None => self.core.permissions.ask(question),
+            None => self.core.gateway.permissions.ask(question),
         }
     }
 
@@ -75,11 +74,11 @@ impl Peer for ChannelPeer {
     }
 
     fn limited_account(&self, session_id: &str) -> Option<Arc<str>> {
-        self.core.accounts.open(session_id)
+        self.core.gateway.accounts.open(session_id)
     }
 
     fn is_attended(&self, session_id: &str) -> bool {
-        self.core.fan_out.readers(session_id) > 0
+        self.core.gateway.fan_out.readers(session_id) > 0
     }
 
     fn channels(&self) -> Option<Arc<dyn ChannelHost>> {
@@ -87,11 +86,11 @@ impl Peer for ChannelPeer {
     }
 
     fn owner(&self, session_id: &str, _is_new: bool) -> Option<Arc<str>> {
-        self.core.accounts.of(session_id)
+        self.core.gateway.accounts.of(session_id)
     }
 
     fn over(&self, session_id: &Arc<str>) {
-        self.core.fan_out.over(session_id);
-        self.core.accounts.over(session_id);
+        self.core.gateway.fan_out.over(session_id);
+        self.core.gateway.accounts.over(session_id);
     }
 }

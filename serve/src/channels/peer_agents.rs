@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
-use eventlog::EventLog as _;
 use futures_util::{StreamExt as _, stream};
 
 use super::connection::{ChannelConnection, identity};
 use super::daemon::ChannelDaemon;
 use super::incoming_tasks::{IncomingTasks, PeerAgent};
-use super::{ActionError, ChannelEvent, ChannelScope, ChannelTransport, EnrolledChannel};
+use super::{ActionError, Caller, ChannelEvent, ChannelScope, ChannelTransport};
 use crate::a2a::{A2aMethod, A2aService, no_scope, now_ms, read};
 use crate::http::{HttpConnection, HttpRefusal, HttpRequest};
 
@@ -52,7 +51,7 @@ impl PeerAgents {
     pub(super) async fn answer(
         &self,
         daemon: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         request: &mut HttpRequest,
     ) -> Result<Response<Body>, HttpRefusal> {
         let http = request.connection().cloned();
@@ -61,7 +60,7 @@ impl PeerAgents {
         let request = read(&bytes);
         let method = request.as_ref().ok().and_then(|request| A2aMethod::of(&request.method).ok());
         if let Some(scope) = method.map(scope_of).filter(|scope| !channel.scopes.has(*scope)) {
-            daemon.refuse(channel, None, None, &ActionError::Scope(scope));
+            daemon.gateway.refuse(channel, None, None, &ActionError::Scope(scope));
             let id = request.ok().and_then(|request| request.id);
             return Ok(A2aService::refuse(head, id, &no_scope(scope.as_str())));
         }
@@ -76,14 +75,14 @@ impl PeerAgents {
     }
 
     /// Records the identity of a channel at its first request as a peer agent.
-    fn introduce(&self, daemon: &ChannelDaemon, channel: &Arc<EnrolledChannel>) {
+    fn introduce(&self, daemon: &ChannelDaemon, channel: &Arc<Caller>) {
         if !self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(channel.id.clone()) {
             return;
         }
         let identity = identity(channel, ChannelTransport::JsonRpc, Some(NATIVE));
         let core = daemon.core();
-        core.log.append(identity.to_record(now_ms()));
-        core.event(&channel.id, None, ChannelEvent::Connected(identity));
+        core.gateway.log.put(identity.to_record(now_ms()));
+        core.gateway.event(&channel.id, None, ChannelEvent::Connected(identity));
     }
 }
 
@@ -91,7 +90,7 @@ impl PeerAgents {
 fn connected(
     response: Response<Body>,
     daemon: &Arc<ChannelDaemon>,
-    channel: &Arc<EnrolledChannel>,
+    channel: &Arc<Caller>,
     http: Option<HttpConnection>,
 ) -> Response<Body> {
     let connection = ChannelConnection::begin(daemon, channel, None, ChannelTransport::JsonRpc, Some(NATIVE), None);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use a2a::peer_task::{PeerTaskDirection, PeerTaskState, UnavailableCause};
 use base::data::Data;
-use eventlog::{EventLog as _, NewRecord, RUN_ID};
+use eventlog::{NewRecord, RUN_ID};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use tokio::time::Instant;
 
@@ -136,7 +136,7 @@ pub(super) async fn poll_peers(daemon: &Arc<ChannelDaemon>, may_ask: bool) -> In
 
 /// Returns whether a script follows the task: it reports what becomes of it.
 fn is_followed(daemon: &ChannelDaemon, link: &PeerTaskLink) -> bool {
-    link.session_id.as_ref().is_some_and(|id| daemon.host.session(id).is_ok_and(|session| session.is_busy()))
+    link.session_id.as_ref().is_some_and(|id| daemon.gateway.host.session(id).is_ok_and(|session| session.is_busy()))
 }
 
 /// Asks a peer about its tasks, and records what has changed.
@@ -158,7 +158,7 @@ async fn ask(daemon: &ChannelDaemon, links: Vec<PeerTaskLink>, is_first: bool) {
             return;
         }
         let run = link.session_id.as_ref().map_or(Data::Nil, |id| Data::dict([(RUN_ID, Data::from(id))]));
-        core.log.append(NewRecord { headers: run, ..record });
+        core.gateway.log.put(NewRecord { headers: run, ..record });
     };
     stdlib::reconcile_peer_tasks(links, now_ms, append).await;
 }

@@ -6,10 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use super::accounts::SessionAccounts;
 use super::throttle::{RateLimiter, RecordBudget, UnrecordedSum};
-use super::{ChannelScope, DisconnectReason, EnrolledChannel};
 use crate::a2a::now_ms;
+use crate::gateway::{Caller, Callers, ChannelScope, DisconnectReason, SessionAccounts};
 
 /// The number of refusals of a channel with a record each, and of its connections, before they are summed up.
 const RECORDS: u32 = 64;
@@ -33,7 +32,7 @@ pub(super) struct ChannelPresence {
 }
 
 struct PresentChannel {
-    channel: Arc<EnrolledChannel>,
+    channel: Arc<Caller>,
     /// The sessions of its connections, by the numbers of the connections.
     connections: HashMap<u64, Option<Arc<str>>>,
     seen: Instant,
@@ -75,7 +74,7 @@ impl ChannelPresence {
     }
 
     /// Changes what is known of a channel that was just seen. Returns whether it was stale.
-    fn see<T>(&self, channel: &Arc<EnrolledChannel>, change: impl FnOnce(&mut PresentChannel) -> T) -> (T, bool) {
+    fn see<T>(&self, channel: &Arc<Caller>, change: impl FnOnce(&mut PresentChannel) -> T) -> (T, bool) {
         let mut channels = self.lock();
         let now = Instant::now();
         let limits = self.limits;
@@ -95,29 +94,19 @@ impl ChannelPresence {
     }
 
     /// Takes a sign of life. Returns the sessions of its connections if the channel was stale.
-    pub(super) fn alive(&self, channel: &Arc<EnrolledChannel>) -> Vec<Arc<str>> {
+    pub(super) fn alive(&self, channel: &Arc<Caller>) -> Vec<Arc<str>> {
         let (sessions, was_stale) = self.see(channel, sessions_of);
         if was_stale { sessions } else { Vec::new() }
     }
 
     /// Takes a request. Returns false if the channel has sent too many.
-    pub(super) fn may_request(&self, channel: &Arc<EnrolledChannel>) -> bool {
+    pub(super) fn may_request(&self, channel: &Arc<Caller>) -> bool {
         self.see(channel, |present| present.requests.take(Instant::now())).0
     }
 
     /// Takes a frame that has come. Returns the pause before the next one is read.
-    pub(super) fn pause_after_frame(&self, channel: &Arc<EnrolledChannel>) -> Duration {
+    pub(super) fn pause_after_frame(&self, channel: &Arc<Caller>) -> Duration {
         self.see(channel, |present| present.requests.charge(Instant::now())).0
-    }
-
-    /// Takes a refusal. Returns whether it gets a record of its own; otherwise it is counted.
-    pub(super) fn takes_refusal(&self, channel: &Arc<EnrolledChannel>, reason: &'static str) -> bool {
-        self.see(channel, |present| present.refusals.take(reason, Instant::now())).0
-    }
-
-    /// Counts a refusal, which gets no record of its own.
-    pub(super) fn count_refusal(&self, channel: &Arc<EnrolledChannel>, reason: &'static str) {
-        self.see(channel, |present| present.refusals.count(reason));
     }
 
     /// Returns what has no records of its own, once in an interval, or all of it.
@@ -137,7 +126,7 @@ impl ChannelPresence {
     /// Counts a connection.
     pub(super) fn connect(
         &self,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         number: u64,
         session_id: Option<&Arc<str>>,
         reason: &'static str,
@@ -190,29 +179,12 @@ impl ChannelPresence {
         }
     }
 
-    /// Returns whether a channel is valid and was seen within three heartbeats.
-    pub(super) fn is_present(&self, channel_id: &str) -> bool {
-        self.lock().get(channel_id).is_some_and(|present| self.is_here(present))
-    }
-
     fn is_here(&self, present: &PresentChannel) -> bool {
         !self.is_missing(present) && present.closing.borrow().is_none() && present.channel.is_valid(now_ms())
     }
 
     fn is_missing(&self, present: &PresentChannel) -> bool {
         present.seen.elapsed() > self.limits.heartbeat * MISSED
-    }
-
-    /// Returns the present channels with a scope that reach a session, ordered by id.
-    pub(super) fn present_with(&self, scope: ChannelScope, session_id: &str) -> Vec<Arc<str>> {
-        let Some(account) = self.accounts.of(session_id) else { return Vec::new() };
-        let channels = self.lock();
-        let reaches = |present: &&PresentChannel| {
-            self.is_here(present) && present.channel.scopes.has(scope) && present.channel.account == account
-        };
-        let mut ids: Vec<_> = channels.values().filter(reaches).map(|present| present.channel.id.clone()).collect();
-        ids.sort();
-        ids
     }
 
     /// Marks the channels that have missed their heartbeats. Returns those with connections that were not stale before,
@@ -243,6 +215,32 @@ impl ChannelPresence {
     }
 }
 
+impl Callers for ChannelPresence {
+    fn present_with(&self, scope: ChannelScope, session_id: &str) -> Vec<Arc<str>> {
+        let Some(account) = self.accounts.of(session_id) else { return Vec::new() };
+        let channels = self.lock();
+        let reaches = |present: &&PresentChannel| {
+            self.is_here(present) && present.channel.scopes.has(scope) && present.channel.account == account
+        };
+        let mut ids: Vec<_> = channels.values().filter(reaches).map(|present| present.channel.id.clone()).collect();
+        ids.sort();
+        ids
+    }
+
+    // A caller that was seen within three heartbeats.
+    fn is_present(&self, channel_id: &str) -> bool {
+        self.lock().get(channel_id).is_some_and(|present| self.is_here(present))
+    }
+
+    fn takes_refusal(&self, channel: &Arc<Caller>, reason: &'static str) -> bool {
+        self.see(channel, |present| present.refusals.take(reason, Instant::now())).0
+    }
+
+    fn count_refusal(&self, channel: &Arc<Caller>, reason: &'static str) {
+        self.see(channel, |present| present.refusals.count(reason));
+    }
+}
+
 fn sessions_of(present: &mut PresentChannel) -> Vec<Arc<str>> {
     let mut sessions: Vec<_> = present.connections.values().flatten().cloned().collect();
     sessions.sort();
@@ -253,10 +251,10 @@ fn sessions_of(present: &mut PresentChannel) -> Vec<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channels::{ChannelScopes, NewChannel, PeerRole};
+    use crate::channels::{ChannelScopes, EnrolledChannel, NewChannel, PeerRole};
 
     /// A channel that expires at a time.
-    fn channel(expires_at_ms: u64) -> Arc<EnrolledChannel> {
+    fn channel(expires_at_ms: u64) -> Arc<Caller> {
         let new = NewChannel {
             name: "phone".to_owned(),
             role: PeerRole::Client,
@@ -264,7 +262,7 @@ mod tests {
             account: "local".into(),
             expires: Duration::from_millis(expires_at_ms),
         };
-        Arc::new(EnrolledChannel::new(new, 0).unwrap().0)
+        EnrolledChannel::new(new, 0).unwrap().0.caller
     }
 
     #[test]

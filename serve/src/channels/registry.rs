@@ -9,7 +9,7 @@ use runtime::event_log::Topic;
 
 use super::ChannelSecret;
 use super::enrolment::{EnrolledChannel, EnrolmentError, NewChannel};
-use super::record::{ChannelRecordKind, kind_of, record};
+use crate::gateway::{ChannelRecordKind, kind_of, record};
 
 /// The number of records that are read at a time.
 const PAGE: usize = 1_000;
@@ -77,7 +77,7 @@ impl ChannelRegistry {
             Some(ChannelRecordKind::Enrolled) => {
                 if let Some(channel) = EnrolledChannel::from_data(&record.payload.to_data()) {
                     // An id is enrolled once: a later record cannot revive a revoked channel.
-                    self.channels.entry(channel.id.clone()).or_insert_with(|| Arc::new(channel));
+                    self.channels.entry(channel.caller.id.clone()).or_insert_with(|| Arc::new(channel));
                 }
             }
             Some(ChannelRecordKind::Revoked) => {
@@ -116,14 +116,14 @@ impl ChannelRegistry {
     /// Returns the valid channel with this name or id.
     #[must_use]
     pub fn find(&self, name: &str, now_ms: u64) -> Option<&Arc<EnrolledChannel>> {
-        self.channels.values().find(|it| it.is_valid(now_ms) && (&*it.name == name || &*it.id == name))
+        self.channels.values().find(|it| it.is_valid(now_ms) && (&*it.caller.name == name || &*it.caller.id == name))
     }
 
     /// Returns all channels, ordered by name.
     #[must_use]
     pub fn all(&self) -> Vec<&EnrolledChannel> {
         let mut all: Vec<_> = self.channels.values().map(Arc::as_ref).collect();
-        all.sort_by(|a, b| (&a.name, a.expires_at_ms).cmp(&(&b.name, b.expires_at_ms)));
+        all.sort_by(|a, b| (&a.caller.name, a.caller.expires_at_ms).cmp(&(&b.caller.name, b.caller.expires_at_ms)));
         all
     }
 }
@@ -135,8 +135,8 @@ impl ChannelRegistry {
 pub fn enrol(log: &SqliteLog, new: NewChannel) -> Result<(EnrolledChannel, ChannelSecret), EnrolmentError> {
     let now = crate::a2a::now_ms();
     let (channel, secret) = EnrolledChannel::new(new, now)?;
-    if ChannelRegistry::read(log)?.find(&channel.name, now).is_some() {
-        return Err(EnrolmentError::Taken(channel.name.to_string()));
+    if ChannelRegistry::read(log)?.find(&channel.caller.name, now).is_some() {
+        return Err(EnrolmentError::Taken(channel.caller.name.to_string()));
     }
     // Before there is something to keep.
     log.keep_grants()?;
@@ -153,7 +153,7 @@ pub fn enrol(log: &SqliteLog, new: NewChannel) -> Result<(EnrolledChannel, Chann
 pub fn revoke(log: &SqliteLog, name: &str) -> Result<Arc<EnrolledChannel>, EnrolmentError> {
     let registry = ChannelRegistry::read(log)?;
     let found = registry.find(name, crate::a2a::now_ms()).ok_or_else(|| EnrolmentError::Unknown(name.to_owned()))?;
-    let payload = Data::dict([("channel_id", Data::from(&found.id)), ("name", (&found.name).into())]);
+    let payload = Data::dict([("channel_id", Data::from(&found.caller.id)), ("name", (&found.caller.name).into())]);
     log.append(record(ChannelRecordKind::Revoked, None, payload, crate::a2a::now_ms()));
     settle(log)?;
     Ok(found.clone())
@@ -192,14 +192,17 @@ mod tests {
         let registry = ChannelRegistry::read(&log).unwrap();
         let now = crate::a2a::now_ms();
         assert_eq!(**registry.authenticate(secret.text(), now).unwrap(), channel);
-        assert_eq!(registry.authenticate(secret.text(), channel.expires_at_ms), Err(AuthenticationError::Expired));
-        let swapped = secret.text().replace(&*channel.id, &other.id);
+        assert_eq!(
+            registry.authenticate(secret.text(), channel.caller.expires_at_ms),
+            Err(AuthenticationError::Expired)
+        );
+        let swapped = secret.text().replace(&*channel.caller.id, &other.caller.id);
         assert_eq!(registry.authenticate(&swapped, now), Err(AuthenticationError::Wrong));
-        let unknown = secret.text().replace(&*channel.id, "chan-0");
+        let unknown = secret.text().replace(&*channel.caller.id, "chan-0");
         assert_eq!(registry.authenticate(&unknown, now), Err(AuthenticationError::Wrong));
         assert_eq!(registry.authenticate("password", now), Err(AuthenticationError::Malformed));
 
-        assert_eq!(revoke(&log, "phone").unwrap().id, channel.id);
+        assert_eq!(revoke(&log, "phone").unwrap().caller.id, channel.caller.id);
         let registry = ChannelRegistry::read(&log).unwrap();
         assert_eq!(registry.authenticate(secret.text(), now), Err(AuthenticationError::Revoked));
         assert!(registry.authenticate(another.text(), now).is_ok());
@@ -214,8 +217,8 @@ mod tests {
         let records = log.look(|file| file.read(&RecordFilter::default(), 9)).unwrap();
         let written: String = records.iter().map(|record| record.to_data().to_json()).collect();
         let random = secret.text().rsplit_once('_').unwrap().1;
-        assert!(written.contains(&*channel.id) && !written.contains(random));
-        revoke(&log, &channel.id).unwrap();
+        assert!(written.contains(&*channel.caller.id) && !written.contains(random));
+        revoke(&log, &channel.caller.id).unwrap();
         log.append(channel.to_record());
         let registry = ChannelRegistry::read(&log).unwrap();
         assert_eq!(registry.authenticate(secret.text(), 0), Err(AuthenticationError::Revoked));

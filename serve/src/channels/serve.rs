@@ -5,18 +5,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eventlog::LogError;
+use eventlog::{LogError, Record};
+use runtime::event_log::Topic;
 use stdlib::{Agent, Capability, Diagnostic, from_core};
 
 use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::http::ChannelHttp;
-use super::in_process::InProcessChannels;
+use super::in_process::{InProcessChannels, is_own};
 use super::incoming_tasks::{IncomingTasks, LinkingJournal};
 use super::peer::ChannelPeer;
 use super::peer_agents::PeerAgents;
 use super::peer_polls::poll_peers;
-use super::tail::LogTail;
 use super::{ChannelCode, DisconnectReason, OrphanPolicy, WindowLimits};
 use crate::a2a::card::about;
 use crate::a2a::store::TaskStore;
@@ -24,6 +24,7 @@ use crate::a2a::tasks::{InputModes, TaskSettings};
 use crate::a2a::{A2aLimits, A2aService, CardUrl, TaskManager};
 use crate::count_limit::CountLimit;
 use crate::drain::{StopSignal, drain};
+use crate::gateway::LogTail;
 use crate::host::{Host, Mode, Served};
 use crate::http::{HttpPort, HttpServer, ListenError, ListenerNames, RequestGuard, ServerTls, is_local};
 use crate::spawn::{on_this_thread, spawn};
@@ -132,7 +133,9 @@ async fn run<'a>(
     // Two daemons of one log would execute an action twice.
     log.own().map_err(|error| vec![invalid_log(&error)])?;
     let port = HttpPort::open(listen, insecure || tls.is_some(), tls).map_err(|error| vec![cannot_listen(&error)])?;
-    let read = ChannelCore::read(log, &limits, orphan);
+    // Channels of an earlier version may have been enrolled.
+    log.keep_grants().map_err(|error| vec![invalid_log(&error)])?;
+    let read = ChannelCore::read(Arc::new(log), &limits, orphan).await;
     let (core, head) = read.map_err(|error| vec![invalid_log(&error)])?;
     let about = peer_agents.as_ref().map(|it| about::complete(&it.agent, served.source.name(), served.source.text()));
     let may_ask = !(served.run)().denied.contains(&Capability::Net);
@@ -143,7 +146,8 @@ async fn run<'a>(
     if let Err(error) = host.end_interrupted().await {
         tracing::error!("cannot end the turns that an earlier process has left: {error}");
     }
-    let tail = LogTail::start(core.clone(), head).map_err(|error| internal("the thread that reads the log", &error))?;
+    let tail = LogTail::start(core.gateway.clone(), observer(&core), head)
+        .map_err(|error| internal("the thread that reads the log", &error))?;
     let mode = mode.unwrap_or_else(|| Mode::Ask.as_str().into());
     let daemon = ChannelDaemon::new(host.clone(), core.clone(), limits, mode.clone());
     // Before a session can be opened.
@@ -163,7 +167,7 @@ async fn run<'a>(
     let protocol =
         ChannelHttp { daemon: daemon.clone(), websockets: CountLimit::new(limits.connections), peer_agents: agents };
     let server = HttpServer::new(port, limits.connections, guard, Arc::new(protocol));
-    daemon.recover().await;
+    daemon.gateway.recover(|id| is_own(id) || core.channel(id).is_some()).await;
     ready(&url);
     let stopped = async {
         let code = stop().await;
@@ -179,7 +183,7 @@ async fn run<'a>(
         }
         code
     };
-    let fan_out = core.fan_out.clone();
+    let fan_out = core.gateway.fan_out.clone();
     let waking = spawn(async move { fan_out.wake_readers().await });
     let code = tokio::select! {
         biased;
@@ -200,6 +204,16 @@ async fn run<'a>(
     waking.abort();
     drop(tail);
     Ok(code)
+}
+
+/// Returns what sees the records of channels, which change more than the gateway's state.
+fn observer(core: &Arc<ChannelCore>) -> Box<dyn Fn(&Record) + Send> {
+    let core = core.clone();
+    Box::new(move |record| {
+        if *record.topic == *Topic::Channel.as_str() {
+            core.take(record);
+        }
+    })
 }
 
 /// Creates the manager of the tasks of peer agents. Tasks that an earlier process left run again if the script allows it.

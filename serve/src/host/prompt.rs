@@ -114,3 +114,28 @@ pub enum PromptOutcome {
     /// answer and continues the same call of the pipeline.
     Asked(Arc<str>),
 }
+
+impl PromptOutcome {
+    /// Returns the word for records.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            PromptOutcome::Done => "done",
+            PromptOutcome::Cancelled => "cancelled",
+            PromptOutcome::MaxTokens => "max_tokens",
+            PromptOutcome::MaxTurns => "max_turns",
+            PromptOutcome::Refused(_) => "refused",
+            PromptOutcome::Failed(_) => "failed",
+            PromptOutcome::Asked(_) => "asked",
+        }
+    }
+
+    /// Returns the reason of a refusal, or the question.
+    #[must_use]
+    pub fn reason(&self) -> Option<&Arc<str>> {
+        match self {
+            PromptOutcome::Refused(text) | PromptOutcome::Asked(text) => Some(text),
+            _ => None,
+        }
+    }
+}

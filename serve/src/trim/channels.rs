@@ -6,7 +6,8 @@ use std::sync::Arc;
 use a2a::peer_task::PeerTaskDirection;
 use eventlog::Record;
 
-use crate::channels::{ActionKind, ActionLedger, ChannelEventKind, ChannelRecordKind, PeerTaskLink};
+use crate::channels::PeerTaskLink;
+use crate::gateway::{ActionKind, ActionLedger, ChannelEventKind, ChannelRecordKind};
 use crate::host::ActionKey;
 
 /// The facts about the records of channels.

@@ -11,7 +11,7 @@ use super::TrimOptions;
 use super::channels::ChannelFacts;
 use super::messages::MessageFacts;
 use super::report::TrimReport;
-use crate::channels::channel_record_kind;
+use crate::gateway::channel_record_kind;
 use crate::store::is_session;
 
 /// The facts about a log.

@@ -1,6 +1,6 @@
 //! Reads a line as a JSON-RPC message, or returns the error response.
 
-use jsonrpc::{Answer, EnvelopeError, Id, IdRule, Message, Problem, Rules, ScannedId, code};
+use jsonrpc::{Answer, Id, IdRule, Message, Problem, Rules, ScannedId, code};
 use serde_json::{Value, json};
 
 use super::lines::InputLine;
@@ -40,10 +40,18 @@ pub(crate) fn read(line: InputLine, limit: usize) -> Result<Option<Message<Value
         InputLine::NoText { byte, id } => return unread(id, ErrorResponse::no_text(byte)),
         InputLine::TooLong { bytes, id } => return unread(id, ErrorResponse::line_too_long(bytes, limit)),
     };
-    match jsonrpc::read_text::<Value>(&text, &RULES) {
+    read_message(&text, &RULES)
+}
+
+/// Reads a text like [`read`], by the rules of a transport.
+///
+/// # Errors
+/// See [`read`].
+pub(crate) fn read_message(text: &str, rules: &Rules) -> Result<Option<Message<Value>>, Box<BadLine>> {
+    match jsonrpc::read_text::<Value>(text, rules) {
         Ok(message) => Ok(Some(message)),
         Err(error) if error.is_answer => Ok(failed(error.id, &error.problem.to_string())),
-        Err(error) => Err(bad(error.id, refusal(error.problem))),
+        Err(error) => Err(Box::new(BadLine { id: error.id, refusal: refusal(error.problem) })),
     }
 }
 
@@ -53,11 +61,6 @@ fn failed(id: Id, reason: &str) -> Option<Message<Value>> {
     let error = json!({"code": code::INVALID_REQUEST, "message": format!("invalid response: {reason}")});
     let is_known = id != Id::null();
     is_known.then(|| Message::Answer(Answer { id: Some(id), result: None, error: Some(error) }))
-}
-
-/// Returns the response to an invalid message of another transport: the id, and the error.
-pub(crate) fn refused(error: EnvelopeError) -> (Id, ErrorResponse) {
-    (error.id, refusal(error.problem))
 }
 
 fn refusal(problem: Problem) -> ErrorResponse {

@@ -8,13 +8,13 @@ use jsonrpc::{Answer, Id};
 use serde_json::{Value, json};
 
 use super::super::daemon::ChannelDaemon;
-use super::super::ingress::ActionReceipt;
 use super::super::{Action, ActionError, ActionKind, ActionStatus, ChannelScope};
 use super::{AcpChannel, Attachment, MAX_SESSIONS, SubmittedPrompt, WorkDone};
 use crate::acp::error::ErrorResponse;
 use crate::acp::params::Params;
 use crate::acp::update::{ReminderUpdates, WantedUpdates};
-use crate::acp::{content, initialize, list_request, mode, named_servers, permission};
+use crate::acp::{content, initialize, list_request, mode, named_servers, permission, session_metadata};
+use crate::gateway::{self, ActionReceipt};
 use crate::host::{HostError, Verdict};
 use crate::spawn::spawn_in;
 
@@ -63,16 +63,18 @@ impl AcpChannel {
     pub(super) fn open(&mut self, id: Id, params: &Value) -> Result<(), ErrorResponse> {
         self.has_room()?;
         let read = Params::of(params)?;
-        let cwd = absolute(&read)?;
+        let cwd = read.absolute("cwd")?.to_owned();
         named_servers(&read)?;
-        let given =
-            Data::dict_of_present([("cwd", Data::from(&*cwd.to_string_lossy())), ("metadata", content::meta(&read)?)]);
+        let given = Data::dict_of_present([
+            ("cwd", Data::from(&*cwd.to_string_lossy())),
+            ("metadata", session_metadata(&read)?),
+        ]);
         let action = self.action(ActionKind::Open, None, given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             let opened = async {
                 let head = head(&daemon).await?;
-                let result = done(daemon.submit(&channel, action).await)?;
+                let result = done(daemon.gateway.submit(&channel, action).await)?;
                 let session_id = result.get("sessionId").as_shared_str().unwrap_or_default();
                 Ok((session_id, mode_of(&result), head))
             };
@@ -92,14 +94,14 @@ impl AcpChannel {
     pub(super) fn load(&mut self, id: Id, params: &Value, shows: bool) -> Result<(), ErrorResponse> {
         self.has_room()?;
         let read = Params::of(params)?;
-        let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), absolute(&read)?);
+        let (session_id, cwd): (Arc<str>, _) = (read.str("sessionId")?.into(), read.absolute("cwd")?.to_owned());
         named_servers(&read)?;
         let action = self.action(ActionKind::Load, Some(session_id.clone()), Data::empty_dict(), params);
         self.attaching.entry(session_id.clone()).or_default().requests += 1;
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             let loaded = async {
-                let result = done(daemon.submit(&channel, action).await)?;
+                let result = done(daemon.gateway.submit(&channel, action).await)?;
                 Ok((mode_of(&result), head(&daemon).await?))
             };
             match loaded.await {
@@ -129,8 +131,8 @@ impl AcpChannel {
                 if !channel.scopes.has(ChannelScope::View) {
                     return Err(ActionError::Scope(ChannelScope::View));
                 }
-                daemon.reaches(&channel, &session_id).await?;
-                Ok(daemon.cursors("", 0).await?.head)
+                daemon.gateway.reaches(&channel, &session_id).await?;
+                Ok(gateway::log::head(&*daemon.core().gateway.log).await?)
             };
             match reached.await {
                 Ok(head) => {
@@ -138,7 +140,7 @@ impl AcpChannel {
                     WorkDone::Attach { id, answer: json!({"after": after}), loads: false, attachment }
                 }
                 Err(error) => {
-                    daemon.refuse(&channel, None, Some(&session_id), &error);
+                    daemon.gateway.refuse(&channel, None, Some(&session_id), &error);
                     WorkDone::NotAttached { id, session_id, error: refusal(&error) }
                 }
             }
@@ -184,13 +186,13 @@ impl AcpChannel {
         spawn_in(&mut self.work, async move {
             // A client that may not prompt is not attached either.
             let permitted = match channel.scopes.has(action.kind.scope()) {
-                true => daemon.reaches(&channel, &session_id).await,
+                true => daemon.gateway.reaches(&channel, &session_id).await,
                 false => Err(ActionError::Scope(action.kind.scope())),
             };
             let head = match permitted {
                 Ok(()) => head(&daemon).await,
                 Err(error) => {
-                    daemon.refuse(&channel, Some(&action), Some(&session_id), &error);
+                    daemon.gateway.refuse(&channel, Some(&action), Some(&session_id), &error);
                     Err(refusal(&error))
                 }
             };
@@ -208,7 +210,7 @@ impl AcpChannel {
         attached.prompts.push(SubmittedPrompt { id: id.clone(), action: name, turn_id: None, is_repeat: false });
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
-            let receipt = daemon.submit(&channel, action).await;
+            let receipt = daemon.gateway.submit(&channel, action).await;
             WorkDone::Prompted { id, session_id, receipt }
         });
     }
@@ -230,7 +232,7 @@ impl AcpChannel {
         let action = self.action(kind, Some(session_id), given, params);
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
-            let done = done(daemon.submit(&channel, action).await);
+            let done = done(daemon.gateway.submit(&channel, action).await);
             WorkDone::Answered(id, done.map(|_| json!({})))
         });
         Ok(())
@@ -242,12 +244,12 @@ impl AcpChannel {
             let listed = async {
                 if !channel.scopes.has(ChannelScope::View) {
                     let error = ActionError::Scope(ChannelScope::View);
-                    daemon.refuse(&channel, None, None, &error);
+                    daemon.gateway.refuse(&channel, None, None, &error);
                     return Err(refusal(&error));
                 }
                 let (cwd, cursor) = list_request(&params)?;
-                let page = daemon.host.list(cwd.as_deref(), cursor).await?;
-                let accounts = &daemon.core().accounts;
+                let page = daemon.gateway.host.list(cwd.as_deref(), cursor).await?;
+                let accounts = &daemon.core().gateway.accounts;
                 let own = page.rows.iter().filter(|row| accounts.owns_listed(&channel.account, row));
                 let rows: Vec<Value> = own.map(crate::acp::listed).collect();
                 let mut answer = json!({"sessions": rows});
@@ -262,11 +264,11 @@ impl AcpChannel {
     }
 
     /// Takes an answer of the client to a question.
-    pub(super) fn answered(&mut self, answer: Answer<Data>) {
+    pub(super) fn answered(&mut self, answer: Answer<Value>) {
         let id = answer.id.and_then(|id| id.as_json().parse::<i64>().ok());
         let Some(asked) = id.and_then(|id| self.asked.remove(&id)) else { return };
         let given = match answer.result {
-            Some(result) => permission::verdict(Ok(Value::from(&result))),
+            Some(result) => permission::verdict(Ok(result)),
             None => return,
         };
         // Another channel may still answer a question that this client cancels or does not understand.
@@ -278,7 +280,7 @@ impl AcpChannel {
         let (daemon, channel) = (self.daemon.clone(), self.channel.clone());
         spawn_in(&mut self.work, async move {
             // A refusal is on the log, and the decision is an event.
-            let _ = daemon.submit(&channel, action).await;
+            let _ = daemon.gateway.submit(&channel, action).await;
             WorkDone::Nothing
         });
     }
@@ -286,8 +288,7 @@ impl AcpChannel {
 
 /// Returns the cursor of the last record of the log.
 async fn head(daemon: &ChannelDaemon) -> Result<u64, ErrorResponse> {
-    let read = daemon.cursors("", 0).await;
-    read.map(|cursors| cursors.head).map_err(|error| refusal(&error))
+    gateway::log::head(&*daemon.core().gateway.log).await.map_err(|error| refusal(&error.into()))
 }
 
 /// Returns the result of an action that was executed.
@@ -316,28 +317,6 @@ pub(super) fn refusal(error: &ActionError) -> ErrorResponse {
     }
 }
 
-/// Returns the response to a prompt from the end of its turn.
-pub(super) fn stop_of(payload: &Data) -> Value {
-    let reason = payload.get("reason").as_str();
-    let (word, more) = match payload.get("stop").as_str() {
-        Some("cancelled") => ("cancelled", Value::Null),
-        Some("max_tokens") => ("max_tokens", Value::Null),
-        Some("max_turns") => ("max_turn_requests", Value::Null),
-        Some("refused") => ("refusal", json!({"reason": reason})),
-        Some("asked") => ("end_turn", json!({"inputRequired": true, "question": reason})),
-        _ => ("end_turn", Value::Null),
-    };
-    match more {
-        Value::Null => json!({"stopReason": word}),
-        more => json!({"stopReason": word, "_meta": {"harn": more}}),
-    }
-}
-
 fn mode_of(result: &Data) -> Value {
     mode::state(&result.get("mode").as_shared_str().unwrap_or_else(|| "ask".into()))
-}
-
-fn absolute(params: &Params<'_>) -> Result<PathBuf, ErrorResponse> {
-    let path = PathBuf::from(params.str("cwd")?);
-    if path.is_absolute() { Ok(path) } else { Err(params.refuse("cwd", "must be an absolute path")) }
 }

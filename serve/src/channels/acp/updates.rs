@@ -9,22 +9,19 @@ use runtime::event_log::Topic;
 use serde_json::json;
 
 use super::super::connection::ChannelConnection;
-use super::super::events::ReadEvents;
-use super::super::feed::{ChannelFrame, FrameOrigin};
-use super::super::ingress::ActionReceipt;
-use super::super::permissions::UndecidedQuestion;
-use super::super::recover::INTERRUPTION;
 use super::super::{
     ActionStatus, ChannelEvent, ChannelScope, ChannelTransport, DisconnectReason, RecordedChannelEvent,
 };
-use super::requests::{failed, refusal, stop_of};
+use super::requests::{failed, refusal};
 use super::{
     AcpChannel, AskedPermission, AttachedSession, Attachment, ConnectionEnd, EVENT, OutgoingFrame, SessionNews,
     SubmittedPrompt, WorkDone, pump,
 };
+use crate::acp::answer;
 use crate::acp::error::ErrorResponse;
 use crate::acp::permission::{self, AlwaysHolds};
 use crate::acp::update::UpdateConverter;
+use crate::gateway::{ActionReceipt, ChannelFrame, FrameOrigin, INTERRUPTION, ReadEvents, UndecidedQuestion};
 use crate::spawn::spawn;
 use crate::store::{INTERRUPTED, shown_event};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -63,7 +60,7 @@ impl AcpChannel {
                     Ok(ActionReceipt { outcome, is_repeat, .. }) => match outcome.status {
                         ActionStatus::Failed => Err(failed(&outcome.result)),
                         // The result of an earlier prompt with the same id.
-                        ActionStatus::Done => Ok(stop_of(&outcome.result)),
+                        ActionStatus::Done => Ok(answer::of_record(&outcome.result)),
                         ActionStatus::Accepted => {
                             if let Some(prompt) = attached.prompts.get_mut(place) {
                                 prompt.is_repeat = is_repeat;
@@ -92,7 +89,7 @@ impl AcpChannel {
         );
         self.last_action += 1;
         let number = self.last_action;
-        let reader = self.daemon.events(&session_id, Some(after));
+        let reader = self.daemon.gateway.events(&session_id, Some(after));
         let lag = reader.lag();
         let pump = spawn(pump(reader, session_id.clone(), number, self.news.clone())).abort_handle();
         let updates = UpdateConverter::new(session_id.clone(), cwd, self.wants);
@@ -174,7 +171,7 @@ impl AcpChannel {
             // A question that was decided meanwhile is not asked.
             ChannelEvent::PermissionForwarded(forwarded) => {
                 // A question that was decided meanwhile is not asked.
-                if let Some(question) = self.daemon.core().permissions.open_question(&forwarded.request) {
+                if let Some(question) = self.daemon.core().gateway.permissions.open_question(&forwarded.request) {
                     self.ask(session_id, &question, Some(cursor));
                 }
             }
@@ -193,7 +190,7 @@ impl AcpChannel {
                 let Some(attached) = self.sessions.get_mut(session_id).filter(|it| cursor > it.head) else { return };
                 let loading = attached.loading.take();
                 // A question of the history may not be in the events that the client gets.
-                for question in self.daemon.core().permissions.open_questions(session_id) {
+                for question in self.daemon.core().gateway.permissions.open_questions(session_id) {
                     self.ask(session_id, &question, None);
                 }
                 if let Some((id, answer)) = loading {
@@ -258,7 +255,7 @@ impl AcpChannel {
                         Some("failed") => Err(ErrorResponse::broken("the script failed")
                             .reason("script_failed")
                             .with("detail", payload.get("reason").as_str().unwrap_or_default())),
-                        _ => Ok(stop_of(payload)),
+                        _ => Ok(answer::of_record(payload)),
                     };
                     self.answer(&prompt.id, answer);
                 }

@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, Record, SharedLog as _, SqliteLog, Ticket};
+use eventlog::{Record, Ticket};
 use runtime::message::ToolCall;
 use tokio::sync::oneshot;
 
+use super::GatewayLog;
 use super::envelope::camel;
-use super::presence::ChannelPresence;
 use super::record::{ChannelRecordKind, record};
 use super::{
-    ActionError, ChannelEvent, ChannelScope, EnrolledChannel, ForwardedPermission, RecordedChannelEvent,
+    ActionError, Caller, Callers, ChannelEvent, ChannelScope, ForwardedPermission, RecordedChannelEvent,
     ReturnedPermission, ReturnedScope,
 };
 use crate::a2a::now_ms;
@@ -41,19 +41,19 @@ const VERDICTS: [(&str, Verdict); 4] = [
 ];
 
 /// Returns the verdict with a word.
-pub(super) fn verdict(word: &str) -> Option<Verdict> {
+pub(crate) fn verdict(word: &str) -> Option<Verdict> {
     VERDICTS.iter().find(|(known, _)| *known == word).map(|(_, verdict)| verdict.clone())
 }
 
 /// Returns the words of the verdicts, for messages.
-pub(super) fn verdict_words() -> String {
+pub(crate) fn verdict_words() -> String {
     VERDICTS.map(|(word, _)| format!("`{word}`")).join(", ")
 }
 
 /// Forwards permission questions to channels.
-pub(super) struct PermissionBridge {
-    log: SqliteLog,
-    presence: Arc<ChannelPresence>,
+pub(crate) struct PermissionBridge {
+    log: Arc<dyn GatewayLog>,
+    callers: Arc<dyn Callers>,
     /// The time after which a question without an answer is refused.
     timeout: Option<Duration>,
     state: Mutex<BridgeState>,
@@ -74,9 +74,9 @@ struct ForwardedQuestion {
 }
 
 /// A question without a decision.
-pub(super) struct UndecidedQuestion {
-    pub(super) request: Arc<str>,
-    pub(super) question: PermissionQuestion,
+pub(crate) struct UndecidedQuestion {
+    pub(crate) request: Arc<str>,
+    pub(crate) question: PermissionQuestion,
 }
 
 struct StandingAnswer {
@@ -88,11 +88,11 @@ struct StandingAnswer {
 
 /// The questions on a log without a decision. No answer is awaited after the process that asked has ended.
 #[derive(Default)]
-pub(super) struct UndecidedQuestions(BTreeMap<Arc<str>, (Arc<str>, ForwardedPermission)>);
+pub(crate) struct UndecidedQuestions(BTreeMap<Arc<str>, (Arc<str>, ForwardedPermission)>);
 
 impl UndecidedQuestions {
     /// Takes the next record of the log.
-    pub(super) fn take(&mut self, record: &Record) {
+    pub(crate) fn take(&mut self, record: &Record) {
         let Some(Ok(RecordedChannelEvent { session_id, event, .. })) = RecordedChannelEvent::read(record) else {
             return;
         };
@@ -108,21 +108,21 @@ impl UndecidedQuestions {
 
 /// A question with its decision.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct DecidedQuestion {
+pub(crate) struct DecidedQuestion {
     session_id: Arc<str>,
     /// The id of the channel that decided, or `runtime`.
-    pub(super) decided_by: Arc<str>,
+    pub(crate) decided_by: Arc<str>,
     /// The word of the verdict.
-    pub(super) verdict: &'static str,
+    pub(crate) verdict: &'static str,
 }
 
 /// The result of an answer.
 #[derive(Debug, PartialEq)]
-pub(super) struct AnswerOutcome {
+pub(crate) struct AnswerOutcome {
     /// The decision.
-    pub(super) decision: DecidedQuestion,
+    pub(crate) decision: DecidedQuestion,
     /// Whether this answer decided.
-    pub(super) is_first: bool,
+    pub(crate) is_first: bool,
 }
 
 /// Returns the decision of a channel about a question, for the call alone.
@@ -146,12 +146,12 @@ fn by_channel<'a>(
 }
 
 impl PermissionBridge {
-    pub(super) fn new(
-        log: SqliteLog,
-        presence: Arc<ChannelPresence>,
+    pub(crate) fn new(
+        log: Arc<dyn GatewayLog>,
+        callers: Arc<dyn Callers>,
         timeout: Option<Duration>,
     ) -> Arc<PermissionBridge> {
-        Arc::new(PermissionBridge { log, presence, timeout, state: Mutex::default() })
+        Arc::new(PermissionBridge { log, callers, timeout, state: Mutex::default() })
     }
 
     /// Locks the state. Every operation leaves it consistent.
@@ -160,17 +160,17 @@ impl PermissionBridge {
     }
 
     /// Forwards a question to the channels that may answer. Dropping the future withdraws it.
-    pub(super) fn ask(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> Waiting<Verdict> {
+    pub(crate) fn ask(self: &Arc<PermissionBridge>, question: PermissionQuestion) -> Waiting<Verdict> {
         self.begin(question).1
     }
 
     /// Forwards a question like [`PermissionBridge::ask`], beside a peer that is asked in its own protocol. Its answer
     /// is that of the channel `by`.
-    pub(super) fn ask_beside(
+    pub(crate) fn ask_beside(
         self: &Arc<PermissionBridge>,
         question: PermissionQuestion,
         mut answer: Waiting<Verdict>,
-        by: impl FnOnce() -> Arc<EnrolledChannel> + Send + 'static,
+        by: impl FnOnce() -> Arc<Caller> + Send + 'static,
     ) -> Waiting<Verdict> {
         let session_id = question.session_id.clone();
         let (request, mut asked) = self.begin(question);
@@ -218,7 +218,7 @@ impl PermissionBridge {
             request: request.clone(),
             requested_by: question.requested_by.clone(),
             applies_to: applies_to(&question.session_id, &question.call),
-            forwarded_to: self.presence.present_with(ChannelScope::Permit, &question.session_id),
+            forwarded_to: self.callers.present_with(ChannelScope::Permit, &question.session_id),
             reason: Some(question.reason.clone()),
             covers: question.scope.to_data(),
             expires_at_ms,
@@ -230,7 +230,7 @@ impl PermissionBridge {
         };
         {
             let mut state = self.lock();
-            self.log.append(event.to_record(now_ms()));
+            self.log.put(event.to_record(now_ms()));
             state.pending.insert(request.clone(), ForwardedQuestion { question, answer });
         }
         let asked = AskedQuestion { bridge: self.clone(), request: request.clone() };
@@ -239,7 +239,7 @@ impl PermissionBridge {
 
     /// Returns the questions of an ended process as expired: its tool calls are over, and a turn that runs again asks
     /// anew.
-    pub(super) fn expire(&self, left: UndecidedQuestions) {
+    pub(crate) fn expire(&self, left: UndecidedQuestions) {
         let mut state = self.lock();
         for (request, (session_id, forwarded)) in left.0 {
             let text = |key: &str| forwarded.applies_to.get(key).as_shared_str().unwrap_or_default();
@@ -259,7 +259,7 @@ impl PermissionBridge {
     /// Returns the channel whose "always" answer covers a question, if it is still present, and the answer.
     fn standing(&self, question: &PermissionQuestion) -> Option<(Arc<str>, bool)> {
         let mut state = self.lock();
-        state.standing.retain(|it| self.presence.is_present(&it.channel_id));
+        state.standing.retain(|it| self.callers.is_present(&it.channel_id));
         let covers = |it: &&StandingAnswer| it.session_id == question.session_id && it.scope == question.scope;
         state.standing.iter().find(covers).map(|it| (it.channel_id.clone(), it.allow))
     }
@@ -269,9 +269,9 @@ impl PermissionBridge {
     ///
     /// # Errors
     /// The session has no such question, or the log cannot be written.
-    pub(super) async fn answer(
+    pub(crate) async fn answer(
         &self,
-        channel: &EnrolledChannel,
+        channel: &Caller,
         session_id: &str,
         request: &Arc<str>,
         verdict: Verdict,
@@ -330,7 +330,7 @@ impl PermissionBridge {
     }
 
     /// Returns whether a session has a question, decided or not.
-    pub(super) fn knows(&self, session_id: &str, request: &str) -> bool {
+    pub(crate) fn knows(&self, session_id: &str, request: &str) -> bool {
         let state = self.lock();
         let is_decided = || state.decided.get(request).is_some_and(|it| *it.session_id == *session_id);
         state.is_pending(session_id, request) || is_decided()
@@ -338,7 +338,7 @@ impl PermissionBridge {
 
     /// Records an answer of a channel that may not answer, for people who examine the log. The question stays open, and
     /// no channel gets an event.
-    pub(super) fn refuse(&self, channel: &EnrolledChannel, session_id: &str, request: &Arc<str>, answer: &'static str) {
+    pub(crate) fn refuse(&self, channel: &Caller, session_id: &str, request: &Arc<str>, answer: &'static str) {
         let state = self.lock();
         let Some(pending) = state.pending.get(request).filter(|it| *it.question.session_id == *session_id) else {
             return;
@@ -347,17 +347,17 @@ impl PermissionBridge {
         let unusable = by_channel(request, &pending.question, channel.id.clone(), "unusable");
         let refused = PermissionDecision { source: PermissionSource::Auth, ..unusable };
         let payload = refused.to_data().with("answer", answer.into());
-        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
+        self.log.put(record(ChannelRecordKind::Permission, Some(session_id), payload, now_ms()));
     }
 
     /// Returns a question, if it has no decision yet.
-    pub(super) fn open_question(&self, request: &Arc<str>) -> Option<UndecidedQuestion> {
+    pub(crate) fn open_question(&self, request: &Arc<str>) -> Option<UndecidedQuestion> {
         let question = self.lock().pending.get(request)?.question.clone();
         Some(UndecidedQuestion { request: request.clone(), question })
     }
 
     /// Returns the questions of a session without a decision.
-    pub(super) fn open_questions(&self, session_id: &str) -> Vec<UndecidedQuestion> {
+    pub(crate) fn open_questions(&self, session_id: &str) -> Vec<UndecidedQuestion> {
         let state = self.lock();
         let of_session = state.pending.iter().filter(|(_, it)| *it.question.session_id == *session_id);
         let open = of_session
@@ -366,7 +366,7 @@ impl PermissionBridge {
     }
 
     /// Returns the questions of a session without a decision, as a channel that connects needs them.
-    pub(super) fn pending(&self, session_id: &str) -> Data {
+    pub(crate) fn pending(&self, session_id: &str) -> Data {
         Data::list(self.open_questions(session_id).into_iter().map(|UndecidedQuestion { request, question }| {
             Data::dict([
                 ("request", Data::from(request)),
@@ -402,7 +402,7 @@ impl PermissionBridge {
     /// Appends the records of a decision: the decision, and the event for channels.
     fn record(&self, decision: &PermissionDecision<'_>) -> Ticket {
         let session_id = decision.session_id;
-        self.log.append(record(ChannelRecordKind::Permission, Some(session_id), decision.to_data(), now_ms()));
+        self.log.put(record(ChannelRecordKind::Permission, Some(session_id), decision.to_data(), now_ms()));
         let returned = ReturnedPermission {
             request: decision.request.clone(),
             requested_by: decision.requested_by.clone(),
@@ -423,7 +423,7 @@ impl PermissionBridge {
             session_id: Some(session_id.clone()),
             event: ChannelEvent::PermissionReturned(returned),
         };
-        self.log.append(event.to_record(now_ms()))
+        self.log.put(event.to_record(now_ms()))
     }
 }
 
@@ -458,7 +458,7 @@ impl BridgeState {
     }
 
     /// Remembers an "always" answer of a channel. Beyond the limit, the question is asked again.
-    fn remember(&mut self, question: &PermissionQuestion, channel: &EnrolledChannel, allow: bool) {
+    fn remember(&mut self, question: &PermissionQuestion, channel: &Caller, allow: bool) {
         if self.standing.len() < MAX_STANDING {
             self.standing.push(StandingAnswer {
                 session_id: question.session_id.clone(),

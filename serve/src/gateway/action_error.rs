@@ -55,11 +55,11 @@ pub enum ActionError {
 }
 
 impl ActionError {
-    pub(super) fn invalid(field: &str, message: impl Into<String>) -> ActionError {
+    pub(crate) fn invalid(field: &str, message: impl Into<String>) -> ActionError {
         ActionError::Invalid { field: field.to_owned(), message: message.into() }
     }
 
-    pub(super) fn unknown_key(key: &str, near: Option<&str>) -> ActionError {
+    pub(crate) fn unknown_key(key: &str, near: Option<&str>) -> ActionError {
         let shown: String = key.chars().take(80).collect();
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         ActionError::invalid(&shown, format!("unknown key `{shown}`{near}"))
@@ -92,7 +92,7 @@ impl ActionError {
 }
 
 /// Returns the HTTP status of a refusal by its reason. The log has the reasons of earlier refusals.
-pub(super) fn status_of(reason: &str) -> u16 {
+pub(crate) fn status_of(reason: &str) -> u16 {
     match reason {
         "invalid" | "invalid_injection" => 400,
         "revoked" => 401,

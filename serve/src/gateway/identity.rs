@@ -1,4 +1,4 @@
-//! [`ChannelIdentity`]: what is known of a channel.
+//! [`Caller`]: who asks, and what it may do. [`ChannelIdentity`]: what the log says of a connection.
 
 use std::sync::Arc;
 
@@ -7,8 +7,66 @@ use base::words::words;
 use eventlog::{NewRecord, Record};
 use serde::{Deserialize, Serialize};
 
-use super::PeerRole;
 use super::record::{ChannelRecordKind, data_of, kind_of, record};
+use super::{ChannelScope, ChannelScopes};
+
+/// A caller: the other side of a connection, once it is known who it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caller {
+    /// The stable id.
+    pub id: Arc<str>,
+    /// The name for people.
+    pub name: Arc<str>,
+    /// The role of the other side.
+    pub role: PeerRole,
+    /// The account whose sessions it can reach.
+    pub account: Arc<str>,
+    /// What it may do.
+    pub scopes: ChannelScopes,
+    /// The end of its validity, in milliseconds since 1970-01-01 UTC.
+    pub expires_at_ms: u64,
+}
+
+impl Caller {
+    /// Returns whether it has not expired.
+    #[must_use]
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        now_ms < self.expires_at_ms
+    }
+}
+
+/// What an adapter knows of its callers.
+pub(crate) trait Callers: Send + Sync {
+    /// Returns the connected callers with a scope that reach a session, ordered by id.
+    fn present_with(&self, scope: ChannelScope, session_id: &str) -> Vec<Arc<str>>;
+
+    /// Returns whether a caller is valid and connected.
+    fn is_present(&self, id: &str) -> bool;
+
+    /// Takes a refusal. Returns whether it gets a record of its own; otherwise it is counted.
+    fn takes_refusal(&self, caller: &Arc<Caller>, reason: &'static str) -> bool;
+
+    /// Counts a refusal, which gets no record of its own.
+    fn count_refusal(&self, caller: &Arc<Caller>, reason: &'static str);
+}
+
+words! {
+    /// The role of the other side of a channel.
+    pub enum PeerRole {
+        /// A client of a person, such as an editor or a page.
+        Client = "client",
+        /// A host that contains this runtime.
+        Host = "host",
+        /// A worker of a workflow.
+        Worker = "worker",
+        /// Another process of this runtime.
+        RemoteRuntime = "remote_runtime",
+        /// An agent of its own.
+        PeerAgent = "peer_agent",
+        /// A server of tools.
+        ToolServer = "tool_server",
+    }
+}
 
 words! {
     /// The transport of a channel.
@@ -70,7 +128,7 @@ impl ChannelIdentity {
             .then(|| ChannelIdentity::from_data(&recorded.payload))
     }
 
-    pub(super) fn from_data(data: &Data) -> Result<ChannelIdentity, String> {
+    pub(crate) fn from_data(data: &Data) -> Result<ChannelIdentity, String> {
         ChannelIdentity::deserialize(data).map_err(|error| error.to_string())
     }
 }

@@ -44,12 +44,12 @@ pub struct ActionOutcome {
 }
 
 impl ActionOutcome {
-    pub(super) fn done(result: Data) -> ActionOutcome {
+    pub(crate) fn done(result: Data) -> ActionOutcome {
         ActionOutcome { status: ActionStatus::Done, result }
     }
 
     /// Returns the outcome of an action that was refused after it was recorded: nothing was done.
-    pub(super) fn refused(error: &ActionError) -> ActionOutcome {
+    pub(crate) fn refused(error: &ActionError) -> ActionOutcome {
         let field = match error {
             ActionError::Invalid { field, .. } if !field.is_empty() => field.as_str().into(),
             _ => Data::Nil,
@@ -64,12 +64,12 @@ impl ActionOutcome {
     }
 
     /// Returns the reason if the action was refused; a turn that has failed was not.
-    pub(super) fn refused_for(&self) -> Option<&str> {
+    pub(crate) fn refused_for(&self) -> Option<&str> {
         let is_refused = self.result.get("refused").truthy();
         self.result.get("reason").as_str().filter(|_| is_refused && self.status == ActionStatus::Failed)
     }
 
-    pub(super) fn failed(reason: &str, message: &str) -> ActionOutcome {
+    pub(crate) fn failed(reason: &str, message: &str) -> ActionOutcome {
         let result = Data::dict([("reason", Data::from(reason)), ("message", message.into())]);
         ActionOutcome { status: ActionStatus::Failed, result }
     }
@@ -94,9 +94,9 @@ enum LedgerState {
 #[derive(Debug)]
 pub(crate) struct OpenAction {
     pub(crate) session: Option<Arc<str>>,
-    pub(super) params: Data,
+    pub(crate) params: Data,
     /// The cursor of its record; 0 until the log has told.
-    pub(super) cursor: u64,
+    pub(crate) cursor: u64,
     outcome: watch::Sender<Option<ActionOutcome>>,
     /// Whether this process executes it.
     is_running: bool,
@@ -128,7 +128,7 @@ impl FinishedAction {
 }
 
 /// The answer to the beginning of an action.
-pub(super) enum LedgerBeginning {
+pub(crate) enum LedgerBeginning {
     /// The action is new, or a process ended before it was executed: execute it for this session.
     New(Option<Arc<str>>),
     /// It is running: wait for its outcome.
@@ -152,7 +152,7 @@ impl ActionLedger {
     ///
     /// # Errors
     /// The id was used for another action.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         &mut self,
         channel_id: &Arc<str>,
         action: &Action,
@@ -180,12 +180,12 @@ impl ActionLedger {
     }
 
     /// Forgets an action that was refused before it was recorded.
-    pub(super) fn forget(&mut self, key: &ActionKey) {
+    pub(crate) fn forget(&mut self, key: &ActionKey) {
         self.entries.remove(key);
     }
 
     /// Sets the outcome of an action, and wakes those that wait for it. A final outcome stays.
-    pub(super) fn complete(&mut self, key: &ActionKey, outcome: ActionOutcome) {
+    pub(crate) fn complete(&mut self, key: &ActionKey, outcome: ActionOutcome) {
         let Some(entry) = self.entries.get_mut(key) else { return };
         let LedgerState::Open(open) = &mut entry.state else { return };
         if outcome.status == ActionStatus::Accepted {
@@ -251,7 +251,7 @@ impl ActionLedger {
     }
 
     /// Takes an unfinished action, which this process executes from now on.
-    pub(super) fn resume(&mut self, key: &ActionKey) {
+    pub(crate) fn resume(&mut self, key: &ActionKey) {
         if let Some(LedgerEntry { state: LedgerState::Open(open), .. }) = self.entries.get_mut(key) {
             open.is_running = true;
         }

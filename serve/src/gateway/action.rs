@@ -155,7 +155,7 @@ impl Action {
     }
 
     /// Returns a text parameter.
-    pub(super) fn text(&self, key: &'static str) -> Result<Option<Arc<str>>, ActionError> {
+    pub(crate) fn text(&self, key: &'static str) -> Result<Option<Arc<str>>, ActionError> {
         match self.params.get(key) {
             Data::Nil => Ok(None),
             Data::Str(text) => Ok(Some(text.clone())),
@@ -164,7 +164,7 @@ impl Action {
     }
 
     /// Returns a text parameter that must be present.
-    pub(super) fn needed(&self, key: &'static str) -> Result<Arc<str>, ActionError> {
+    pub(crate) fn needed(&self, key: &'static str) -> Result<Arc<str>, ActionError> {
         self.text(key)?.ok_or_else(|| ActionError::invalid(key, format!("`{key}` is missing")))
     }
 }

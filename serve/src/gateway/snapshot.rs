@@ -3,28 +3,24 @@
 use std::sync::Arc;
 
 use base::data::Data;
-use eventlog::Record;
+use eventlog::{Query, Record};
 use runtime::event_log::Topic;
 
-use super::daemon::ChannelDaemon;
-use super::feed::{ChannelFrame, FrameOrigin};
+use super::Gateway;
+use super::log;
+use super::window::{ChannelFrame, FrameOrigin};
 use super::{ActionError, EventEnvelope, EventType, frame};
-use crate::host::HostError;
-use crate::spawn::spawn_blocking;
 
 /// The maximum number of events in a snapshot. Earlier ones are read with `after=0`.
 const MAX_EVENTS: usize = 1_000;
-
-/// The number of records that are read from the log at a time.
-const PAGE: usize = 1_000;
 
 /// The topics of the records that [`SessionSnapshot::take`] reads.
 const TOPICS: [Topic; 2] = [Topic::Life, Topic::Shown];
 
 /// A snapshot.
-pub(super) struct TakenSnapshot {
-    pub(super) frame: Arc<ChannelFrame>,
-    pub(super) cursor: u64,
+pub(crate) struct TakenSnapshot {
+    pub(crate) frame: Arc<ChannelFrame>,
+    pub(crate) cursor: u64,
 }
 
 /// The state of a session as its records tell it.
@@ -80,26 +76,13 @@ impl SessionSnapshot {
 }
 
 /// Takes a snapshot of a session.
-pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> Result<TakenSnapshot, ActionError> {
-    let (log, id) = (daemon.core().log.clone(), session_id.clone());
-    let read = {
-        // The semaphore is never closed.
-        let _permit = daemon.reading.acquire().await;
-        let read = move || {
-            // Other records, such as that of each connection, are not decoded.
-            let topics = TOPICS.map(Topic::as_str);
-            let found = log.look(|file| file.cursors_of_run_in(&id, &topics))?;
-            let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };
-            for page in found.cursors.chunks(PAGE) {
-                let records = log.look(|file| file.records_at(page))?;
-                records.iter().for_each(|record| snapshot.take(record));
-            }
-            snapshot.trim();
-            Ok::<_, eventlog::LogError>((snapshot, found.head))
-        };
-        spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
-    };
-    let (snapshot, cursor) = read?;
+pub(crate) async fn take(gateway: &Arc<Gateway>, session_id: &Arc<str>) -> Result<TakenSnapshot, ActionError> {
+    // Other records, such as that of each connection, are not decoded.
+    let topics = TOPICS.map(Topic::into).to_vec();
+    let query = Query { subject: Some(session_id.clone()), topics, ..Query::default() };
+    let mut snapshot = SessionSnapshot { state: "idle", ..SessionSnapshot::default() };
+    let cursor = log::each(&*gateway.core().log, query, |record| snapshot.take(record)).await?;
+    snapshot.trim();
     let payload = Data::dict_of_present([
         ("change", Data::from("snapshot")),
         ("title", snapshot.title),
@@ -108,7 +91,7 @@ pub(super) async fn take(daemon: &Arc<ChannelDaemon>, session_id: &Arc<str>) -> 
         ("state", snapshot.state.into()),
         ("events", Data::list(snapshot.events)),
         ("omitted", snapshot.omitted.into()),
-        ("pendingPermissions", daemon.core().permissions.pending(session_id)),
+        ("pendingPermissions", gateway.core().permissions.pending(session_id)),
     ]);
     let snapshot = EventEnvelope::transient(EventType::SessionUpdated, session_id, payload, crate::a2a::now_ms());
     let snapshot = EventEnvelope { sequence: Some(cursor), ..snapshot };

@@ -37,7 +37,7 @@ words! {
 }
 
 /// Creates a record about channels. One about a session belongs to the run of the session.
-pub(super) fn record(kind: ChannelRecordKind, session_id: Option<&str>, payload: Data, now_ms: u64) -> NewRecord {
+pub(crate) fn record(kind: ChannelRecordKind, session_id: Option<&str>, payload: Data, now_ms: u64) -> NewRecord {
     NewRecord {
         topic: Topic::Channel.into(),
         kind: Topic::Channel.kind(kind.as_str()).into(),
@@ -48,7 +48,7 @@ pub(super) fn record(kind: ChannelRecordKind, session_id: Option<&str>, payload:
 }
 
 /// Returns the kind of a record about channels; `None` for other records, and for kinds of later versions.
-pub(super) fn kind_of(topic: &str, kind: &str) -> Option<ChannelRecordKind> {
+pub(crate) fn kind_of(topic: &str, kind: &str) -> Option<ChannelRecordKind> {
     if topic != Topic::Channel.as_str() {
         return None;
     }
@@ -61,7 +61,7 @@ pub(crate) fn channel_record_kind(record: &Record) -> Option<ChannelRecordKind> 
 }
 
 /// Converts a payload to data.
-pub(super) fn data_of(payload: &impl Serialize) -> Data {
+pub(crate) fn data_of(payload: &impl Serialize) -> Data {
     // Does not fail: the payloads have only string keys.
     serde_json::to_value(payload).map_or(Data::Nil, Data::from)
 }

@@ -52,11 +52,11 @@ impl ChannelScopes {
         ChannelScope::ALL.iter().filter(move |scope| self.has(**scope)).map(|scope| scope.as_str())
     }
 
-    pub(super) fn to_data(self) -> Data {
+    pub(crate) fn to_data(self) -> Data {
         Data::list(self.words().map(Data::from))
     }
 
-    pub(super) fn from_data(data: &Data) -> ChannelScopes {
+    pub(crate) fn from_data(data: &Data) -> ChannelScopes {
         // A right that a later version adds is not granted by this one.
         data.as_list().into_iter().flatten().filter_map(|word| word.as_str()?.parse().ok()).collect()
     }

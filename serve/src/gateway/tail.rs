@@ -6,28 +6,32 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use base::failures::{FailedOperation, report};
-use eventlog::{EventLog as _, LogError, RUN_ID, Record, RecordFilter};
+use eventlog::{Query, RUN_ID, Record, TailItem};
 use runtime::event_log::Topic;
 use tokio::sync::oneshot;
 
-use super::core::ChannelCore;
+use super::GatewayCore;
 use super::frame;
 
 /// The pause after a failed read of the log.
 const RETRY: Duration = Duration::from_millis(200);
 
 /// The thread that follows the log. It ends when this is dropped.
-pub(super) struct LogTail {
+pub(crate) struct LogTail {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl LogTail {
-    /// Follows the log after a cursor.
+    /// Follows the log after a cursor. `observe` sees each record that changes the state, before its event is handed on.
     ///
     /// # Errors
     /// The system refuses a thread or an async runtime.
-    pub(super) fn start(core: Arc<ChannelCore>, after: u64) -> io::Result<LogTail> {
+    pub(crate) fn start(
+        core: Arc<GatewayCore>,
+        observe: Box<dyn Fn(&Record) + Send>,
+        after: u64,
+    ) -> io::Result<LogTail> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (stop, stopped) = oneshot::channel::<()>();
         let follow = move || {
@@ -35,7 +39,7 @@ impl LogTail {
                 tokio::select! {
                     biased;
                     _ = stopped => {}
-                    () = follow(&core, after) => {}
+                    () = follow(&core, &*observe, after) => {}
                 }
             });
         };
@@ -54,29 +58,25 @@ impl Drop for LogTail {
     }
 }
 
-async fn follow(core: &ChannelCore, after: u64) {
+async fn follow(core: &GatewayCore, observe: &dyn Fn(&Record), after: u64) {
     let mut after = after;
     loop {
-        let mut records = core.log.subscribe(RecordFilter { after, ..RecordFilter::default() });
+        let mut records = core.log.tail(Query { after, ..Query::default() });
+        // What is left below this cursor changes the state, but the connections have been told that it is lost.
+        let mut lost_before = 0;
         loop {
             match records.next().await {
-                Ok(Some(record)) => {
+                Ok(TailItem::Record(record)) => {
                     after = record.cursor;
-                    take(core, &record);
+                    take(core, observe, &record, record.cursor >= lost_before);
                 }
-                Ok(None) => break,
+                Ok(TailItem::Gap { before }) => {
+                    core.fan_out.repair(after + 1, before - 1);
+                    lost_before = before;
+                }
                 Err(error) => {
-                    let lost = error.as_any().downcast_ref::<LogError>();
-                    if let Some(LogError::Lagged { resume_from, .. }) = lost {
-                        core.fan_out.repair(after + 1, *resume_from);
-                        after = *resume_from;
-                        continue;
-                    }
-                    report(
-                        FailedOperation::Read,
-                        "event log tail",
-                        format_args!("cannot follow the event log: {error}"),
-                    );
+                    let message = format_args!("cannot follow the event log: {error}");
+                    report(FailedOperation::Read, "event log tail", message);
                     break;
                 }
             }
@@ -85,11 +85,14 @@ async fn follow(core: &ChannelCore, after: u64) {
     }
 }
 
-fn take(core: &ChannelCore, record: &Arc<Record>) {
+fn take(core: &GatewayCore, observe: &dyn Fn(&Record), record: &Arc<Record>, is_shown: bool) {
     // Before its event is handed on: another process may have opened the session.
-    core.accounts.take(record);
-    if *record.topic == *Topic::Channel.as_str() {
+    if GatewayCore::takes(&record.topic) {
         core.take(record);
+        observe(record);
+    }
+    if !is_shown {
+        return;
     }
     let session_id = record.headers.get(RUN_ID).as_shared_str();
     let is_end = *record.topic == *Topic::Life.as_str() && Topic::Life.word_of(&record.kind) == Some("answered");

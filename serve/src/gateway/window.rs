@@ -103,12 +103,12 @@ struct FeedWindow {
 
 /// The text of a message that is being written.
 #[derive(Debug, Clone)]
-pub(super) struct LiveText {
-    pub(super) message_id: Arc<str>,
-    pub(super) is_thought: bool,
-    pub(super) text: String,
+pub(crate) struct LiveText {
+    pub(crate) message_id: Arc<str>,
+    pub(crate) is_thought: bool,
+    pub(crate) text: String,
     /// The number of characters, also of text that is no longer kept.
-    pub(super) characters: usize,
+    pub(crate) characters: usize,
 }
 
 impl FeedWindow {
@@ -179,7 +179,7 @@ impl FanOut {
     }
 
     /// Takes the next record of the log. `frame` makes the event if a connection may read it.
-    pub(super) fn follow(
+    pub(crate) fn follow(
         &self,
         cursor: u64,
         session_id: Option<&str>,
@@ -214,7 +214,7 @@ impl FanOut {
 
     /// Wakes the connections of changed feeds, forever. This runs on a thread of the connections: waking a task of
     /// another runtime is a system call, and an event wakes all connections of its session.
-    pub(super) async fn wake_readers(&self) {
+    pub(crate) async fn wake_readers(&self) {
         loop {
             self.relay.notified().await;
             let changed = std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner));
@@ -229,7 +229,7 @@ impl FanOut {
     }
 
     /// Adds a live event, which is not on the log.
-    pub(super) fn push_live(&self, session_id: &Arc<str>, frame: impl FnOnce() -> Arc<ChannelFrame>) {
+    pub(crate) fn push_live(&self, session_id: &Arc<str>, frame: impl FnOnce() -> Arc<ChannelFrame>) {
         let feed = self.feed(session_id);
         {
             let mut window = feed.lock();
@@ -244,7 +244,7 @@ impl FanOut {
     }
 
     /// Adds a piece to the live text of a session, and returns the position of the piece in characters.
-    pub(super) fn extend_live(
+    pub(crate) fn extend_live(
         &self,
         session_id: &Arc<str>,
         message_id: &Arc<str>,
@@ -271,7 +271,7 @@ impl FanOut {
     }
 
     /// Ends the live text of a session: the log has the whole of it.
-    pub(super) fn end_live(&self, session_id: &str) {
+    pub(crate) fn end_live(&self, session_id: &str) {
         let feed = self.lock().feeds.get(session_id).cloned();
         if let Some(feed) = feed {
             feed.lock().live = None;
@@ -279,7 +279,7 @@ impl FanOut {
     }
 
     /// Forgets a session that is over, unless connections still read it.
-    pub(super) fn over(&self, session_id: &str) {
+    pub(crate) fn over(&self, session_id: &str) {
         let mut state = self.lock();
         let Some(feed) = state.feeds.get(session_id) else { return };
         let is_read = {
@@ -293,7 +293,7 @@ impl FanOut {
     }
 
     /// Marks the records `from` to `to` as lost, for the connections of all sessions.
-    pub(super) fn repair(&self, from: u64, to: u64) {
+    pub(crate) fn repair(&self, from: u64, to: u64) {
         let mut state = self.lock();
         state.followed = to;
         for (session_id, feed) in &state.feeds {
@@ -306,12 +306,12 @@ impl FanOut {
     }
 
     /// Notes that a session is open in this process.
-    pub(super) fn open(&self, session_id: &Arc<str>) {
+    pub(crate) fn open(&self, session_id: &Arc<str>) {
         self.feed(session_id).lock().is_open = true;
     }
 
     /// Waits until a connection reads the session, unless none ever did.
-    pub(super) async fn attended(self: Arc<FanOut>, session_id: Arc<str>) {
+    pub(crate) async fn attended(self: Arc<FanOut>, session_id: Arc<str>) {
         let feed = self.feed(&session_id);
         loop {
             let entered = feed.entered.notified();
@@ -328,12 +328,12 @@ impl FanOut {
     }
 
     /// Returns the number of connections that read a session.
-    pub(super) fn readers(&self, session_id: &str) -> usize {
+    pub(crate) fn readers(&self, session_id: &str) -> usize {
         self.lock().feeds.get(session_id).map_or(0, |feed| feed.lock().readers.len())
     }
 
     /// Begins to read a session.
-    pub(super) fn enter(self: &Arc<FanOut>, session_id: &Arc<str>) -> FeedReader {
+    pub(crate) fn enter(self: &Arc<FanOut>, session_id: &Arc<str>) -> FeedReader {
         loop {
             let feed = self.feed(session_id);
             let key = {
@@ -399,13 +399,13 @@ pub(crate) struct FeedLag {
 
 impl FeedLag {
     /// Returns whether events were dropped that the connection has not read.
-    pub(super) fn is_lagged(&self) -> bool {
+    pub(crate) fn is_lagged(&self) -> bool {
         let next = self.next.load(Ordering::Relaxed);
         next != READS_LOG && next < self.feed.lock().first
     }
 
     /// Waits until it has missed events.
-    pub(super) async fn lagged(&self) {
+    pub(crate) async fn lagged(&self) {
         loop {
             let mut dropped = std::pin::pin!(self.feed.dropped.notified());
             dropped.as_mut().enable();
@@ -427,9 +427,9 @@ pub(crate) enum FeedRead {
 }
 
 /// The events with which a connection goes over from the log to the window.
-pub(super) struct FeedStart {
-    pub(super) frames: Vec<Arc<ChannelFrame>>,
-    pub(super) live: Option<LiveText>,
+pub(crate) struct FeedStart {
+    pub(crate) frames: Vec<Arc<ChannelFrame>>,
+    pub(crate) live: Option<LiveText>,
 }
 
 /// The maximum number of events that are read at once.
@@ -437,13 +437,13 @@ const BATCH: usize = 64;
 
 impl FeedReader {
     /// Returns what tells whether it has missed events.
-    pub(super) fn lag(&self) -> FeedLag {
+    pub(crate) fn lag(&self) -> FeedLag {
         FeedLag { feed: self.feed.clone(), next: self.next.clone() }
     }
 
     /// Goes over from the log, which was read up to `cursor`, to the window. Returns `None` if more of the log must be
     /// read first.
-    pub(super) fn start(&mut self, cursor: u64) -> Option<FeedStart> {
+    pub(crate) fn start(&mut self, cursor: u64) -> Option<FeedStart> {
         let window = self.feed.lock();
         if cursor < window.base {
             return None;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use base::data::Data;
 use runtime::usage::Usage;
 
-use super::feed::{ChannelFrame, FrameOrigin, LiveText};
 use super::frame::of_envelope;
+use super::window::{ChannelFrame, FrameOrigin, LiveText};
 use super::{EventEnvelope, EventType};
 use crate::host::SessionEvent;
 
 /// Returns the type and the payload of a live event; `None` for events that the log has, and for those that are not for
 /// channels.
-pub(super) fn content(event: &SessionEvent) -> Option<(EventType, Data)> {
+pub(crate) fn content(event: &SessionEvent) -> Option<(EventType, Data)> {
     let status = |payload: Data| (EventType::RunStatus, payload);
     Some(match event {
         SessionEvent::ToolBegan { id } => {
@@ -52,19 +52,19 @@ fn usage(call: Usage, context_window: Option<u64>) -> Data {
 }
 
 /// Returns the frame of a live event.
-pub(super) fn frame(session_id: &Arc<str>, r#type: EventType, payload: Data, origin: FrameOrigin) -> Arc<ChannelFrame> {
+pub(crate) fn frame(session_id: &Arc<str>, r#type: EventType, payload: Data, origin: FrameOrigin) -> Arc<ChannelFrame> {
     let envelope = EventEnvelope::transient(r#type, session_id, payload, crate::a2a::now_ms());
     Arc::new(ChannelFrame { cursor: None, sse: of_envelope(&envelope), origin })
 }
 
 /// Returns the type and the payload of a piece of text. Its offset is its position in the message, in characters.
-pub(super) fn piece(message_id: &Arc<str>, is_thought: bool, offset: usize, text: &str) -> (EventType, Data) {
+pub(crate) fn piece(message_id: &Arc<str>, is_thought: bool, offset: usize, text: &str) -> (EventType, Data) {
     let r#type = if is_thought { EventType::ReasoningDelta } else { EventType::ModelDelta };
     (r#type, Data::dict([("messageId", Data::from(message_id)), ("offset", offset.into()), ("text", text.into())]))
 }
 
 /// Returns the event with the text so far of the current message, for a connection that begins.
-pub(super) fn text_so_far(session_id: &Arc<str>, live: &LiveText) -> Arc<ChannelFrame> {
+pub(crate) fn text_so_far(session_id: &Arc<str>, live: &LiveText) -> Arc<ChannelFrame> {
     let (r#type, payload) = piece(&live.message_id, live.is_thought, 0, &live.text);
     frame(session_id, r#type, payload, FrameOrigin::Stream)
 }

@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use base::data::Data;
 use base::failures::{self, FailedOperation};
-use eventlog::{EventLog as _, Record, SharedLog as _};
+use eventlog::Record;
 use runtime::event_log::Topic;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::daemon::ChannelDaemon;
+use super::Gateway;
 use super::ledger::{ActionOutcome, ActionStatus, LedgerBeginning};
 use super::record::{ChannelRecordKind, record};
-use super::{Action, ActionError, ActionKind, ChannelAcknowledgement, ChannelEvent, EnrolledChannel, permissions};
+use super::{Action, ActionError, ActionKind, Caller, ChannelAcknowledgement, ChannelEvent, permission};
 use crate::a2a::now_ms;
 use crate::acp::injected_blocks;
 use crate::bridge::{self, BridgeMethod};
@@ -47,7 +47,7 @@ pub(crate) struct ActionReceipt {
 
 impl ActionReceipt {
     /// Returns the response to an action.
-    pub(super) fn to_data(&self, action_id: &Arc<str>) -> Data {
+    pub(crate) fn to_data(&self, action_id: &Arc<str>) -> Data {
         Data::dict_of_present([
             ("actionId", if action_id.is_empty() { Data::Nil } else { action_id.into() }),
             ("status", self.outcome.status.as_str().into()),
@@ -70,14 +70,14 @@ impl ActionReceipt {
     }
 }
 
-impl ChannelDaemon {
+impl Gateway {
     /// Executes an action of a channel, once. Every refusal is recorded.
     ///
     /// # Errors
     /// The action is refused, and nothing was done.
     pub(crate) async fn submit(
-        self: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        self: &Arc<Gateway>,
+        channel: &Arc<Caller>,
         action: Action,
     ) -> Result<ActionReceipt, ActionError> {
         let (daemon, of_channel) = (self.clone(), channel.clone());
@@ -95,17 +95,17 @@ impl ChannelDaemon {
     /// one record.
     pub(crate) fn refuse(
         &self,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         action: Option<&Action>,
         session_id: Option<&Arc<str>>,
         error: &ActionError,
     ) {
-        let presence = &self.core().presence;
+        let callers = &self.callers;
         if matches!(error, ActionError::RateLimited) || self.host.writes().is_err() {
             // It is one of many, or the log has no room.
-            return presence.count_refusal(channel, error.reason());
+            return callers.count_refusal(channel, error.reason());
         }
-        if !presence.takes_refusal(channel, error.reason()) {
+        if !callers.takes_refusal(channel, error.reason()) {
             return;
         }
         if let (ActionError::Scope(_), Some(action)) = (error, action) {
@@ -120,15 +120,10 @@ impl ChannelDaemon {
             ("message", error.to_string().into()),
             ("count", 1.into()),
         ]);
-        // A refused channel does not write to the run of a session.
-        self.core().refused(payload, None);
+        self.core().refused(payload);
     }
 
-    async fn execute(
-        self: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
-        action: Action,
-    ) -> Result<ActionReceipt, ActionError> {
+    async fn execute(self: &Arc<Gateway>, channel: &Arc<Caller>, action: Action) -> Result<ActionReceipt, ActionError> {
         let core = self.core();
         if !channel.scopes.has(action.kind.scope()) {
             return Err(ActionError::Scope(action.kind.scope()));
@@ -171,18 +166,18 @@ impl ChannelDaemon {
     }
 
     /// Records an answer of a channel without the scope, beside the refusal: the question stays open.
-    fn refuse_permit(&self, channel: &EnrolledChannel, action: &Action) {
+    fn refuse_permit(&self, channel: &Caller, action: &Action) {
         if action.kind != ActionKind::Permit {
             return;
         }
         let given = (action.session.as_ref(), action.params.get("request").as_shared_str());
-        let word = action.params.get("verdict").as_str().and_then(permissions::verdict);
+        let word = action.params.get("verdict").as_str().and_then(permission::verdict);
         if let ((Some(session), Some(request)), Some(verdict)) = (given, word) {
             self.core().permissions.refuse(channel, session, &request, verdict.word());
         }
     }
 
-    async fn acknowledge(&self, channel: &EnrolledChannel, action: &Action) -> Result<ActionReceipt, ActionError> {
+    async fn acknowledge(&self, channel: &Caller, action: &Action) -> Result<ActionReceipt, ActionError> {
         let session = action.session.clone().unwrap_or_default();
         self.host.writes()?;
         self.reaches(channel, &session).await?;
@@ -190,13 +185,13 @@ impl ChannelDaemon {
         let cursor =
             cursor.ok_or_else(|| ActionError::invalid("cursor", "`cursor` must be an integer of at least 0"))?;
         let ack = ChannelAcknowledgement { channel_id: channel.id.clone(), session_id: Some(session), cursor };
-        let ticket = self.core().log.append(ack.to_record(now_ms()));
+        let ticket = self.core().log.put(ack.to_record(now_ms()));
         self.core().log.settled(ticket).await?;
         Ok(ActionReceipt::done(Data::dict([("cursor", cursor.into())])))
     }
 
     /// Checks the parameters, before the action is recorded.
-    async fn check(&self, channel: &EnrolledChannel, action: &Action) -> Result<(), ActionError> {
+    async fn check(&self, channel: &Caller, action: &Action) -> Result<(), ActionError> {
         self.host.writes()?;
         match action.kind {
             ActionKind::Open => {
@@ -219,8 +214,8 @@ impl ChannelDaemon {
             ActionKind::Permit => {
                 let request = action.needed("request")?;
                 let word = action.needed("verdict")?;
-                if permissions::verdict(&word).is_none() {
-                    let words = permissions::verdict_words();
+                if permission::verdict(&word).is_none() {
+                    let words = permission::verdict_words();
                     return Err(ActionError::invalid("verdict", format!("unknown verdict; use one of {words}")));
                 }
                 let session = action.session.as_deref().unwrap_or_default();
@@ -235,8 +230,8 @@ impl ChannelDaemon {
     }
 
     async fn execute_new(
-        self: &Arc<ChannelDaemon>,
-        channel: &Arc<EnrolledChannel>,
+        self: &Arc<Gateway>,
+        channel: &Arc<Caller>,
         action: &Action,
         session: &Arc<str>,
         key: &ActionKey,
@@ -245,7 +240,7 @@ impl ChannelDaemon {
         if action.kind == ActionKind::Open {
             core.accounts.set(session, &channel.account);
         }
-        let accepted = core.log.append(action_record(channel, action, session));
+        let accepted = core.log.put(action_record(channel, action, session));
         core.log.settled(accepted).await?;
         if action.kind == ActionKind::Prompt {
             return match self.begin_prompt(&channel.account, action, session, key).await {
@@ -270,7 +265,7 @@ impl ChannelDaemon {
     /// Records the refusal of an action that was recorded before its session refused it.
     async fn refused_late(
         &self,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         action: &Action,
         session: &Arc<str>,
         key: &ActionKey,
@@ -283,7 +278,7 @@ impl ChannelDaemon {
     }
 
     /// Records the outcome of an action, and waits until it is durable.
-    pub(super) async fn finish(
+    pub(crate) async fn finish(
         &self,
         key: &ActionKey,
         session: Option<&Arc<str>>,
@@ -298,15 +293,15 @@ impl ChannelDaemon {
         ]);
         let core = self.core();
         let session = session.map(|id| &**id);
-        let ticket = core.log.append(record(ChannelRecordKind::Result, session, payload, now_ms()));
+        let ticket = core.log.put(record(ChannelRecordKind::Result, session, payload, now_ms()));
         core.log.settled(ticket).await?;
         core.ledger().complete(key, outcome);
         Ok(())
     }
 
     /// Begins a turn. The session records, durably, that the action began, before the script runs.
-    pub(super) async fn begin_prompt(
-        self: &Arc<ChannelDaemon>,
+    pub(crate) async fn begin_prompt(
+        self: &Arc<Gateway>,
         account: &Arc<str>,
         action: &Action,
         session: &Arc<str>,
@@ -352,7 +347,7 @@ impl ChannelDaemon {
     /// Executes an action that is not a prompt.
     async fn perform(
         &self,
-        channel: &Arc<EnrolledChannel>,
+        channel: &Arc<Caller>,
         action: &Action,
         session: &Arc<str>,
         key: &ActionKey,
@@ -390,7 +385,7 @@ impl ChannelDaemon {
             ActionKind::Permit => {
                 let request = action.needed("request")?;
                 let word = action.needed("verdict")?;
-                let verdict = permissions::verdict(&word).ok_or(ActionError::UnknownRequest)?;
+                let verdict = permission::verdict(&word).ok_or(ActionError::UnknownRequest)?;
                 let answered = self.core().permissions.answer(channel, session, &request, verdict).await?;
                 Ok(Data::dict([
                     ("decided", Data::from(answered.is_first)),
@@ -438,7 +433,7 @@ fn first_refusal(first: &Poll<Result<EndedPrompt, HostError>>) -> Option<ActionE
 }
 
 /// Returns the result of an action if its effect is on the log: a record names it.
-pub(super) fn effect_of(record: &Record, action: &str) -> Option<Data> {
+pub(crate) fn effect_of(record: &Record, action: &str) -> Option<Data> {
     let payload = &*record.payload;
     let names = |path: &str| payload.at(path).as_str() == Some(action);
     let own = |path: &str, key: &'static str| Data::dict([(key, payload.at(path).clone())]);
@@ -450,7 +445,7 @@ pub(super) fn effect_of(record: &Record, action: &str) -> Option<Data> {
     }
 }
 
-fn action_record(channel: &EnrolledChannel, action: &Action, session: &Arc<str>) -> eventlog::NewRecord {
+fn action_record(channel: &Caller, action: &Action, session: &Arc<str>) -> eventlog::NewRecord {
     let payload = Data::dict_of_present([
         ("channel_id", Data::from(&channel.id)),
         ("action_id", (&action.action_id).into()),
@@ -514,17 +509,12 @@ fn mode_of(word: &str) -> Result<Mode, ActionError> {
 
 /// Returns the outcome of a turn, with the words of the record `session.life.answered`.
 fn ended_outcome(ended: &EndedPrompt) -> ActionOutcome {
-    let stop = |word: &str, reason: Data| {
-        let fields = [("stop", Data::from(word)), ("reason", reason), ("data", ended.value.clone())];
-        ActionOutcome::done(Data::dict_of_present(fields))
-    };
-    match &ended.stop {
-        PromptOutcome::Done => stop("done", Data::Nil),
-        PromptOutcome::Cancelled => stop("cancelled", Data::Nil),
-        PromptOutcome::MaxTokens => stop("max_tokens", Data::Nil),
-        PromptOutcome::MaxTurns => stop("max_turns", Data::Nil),
-        PromptOutcome::Refused(reason) => stop("refused", reason.into()),
-        PromptOutcome::Asked(question) => stop("asked", question.into()),
-        PromptOutcome::Failed(failure) => ActionOutcome::failed("script_failed", &failure.to_string()),
+    if let PromptOutcome::Failed(failure) = &ended.stop {
+        return ActionOutcome::failed("script_failed", &failure.to_string());
     }
+    ActionOutcome::done(Data::dict_of_present([
+        ("stop", Data::from(ended.stop.word())),
+        ("reason", ended.stop.reason().into()),
+        ("data", ended.value.clone()),
+    ]))
 }

@@ -1,12 +1,12 @@
 //! [`EventReader`]: the events of a session for one connection: a snapshot or the log after a cursor, then what follows.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
+use eventlog::{Page, Query};
 
-use super::daemon::ChannelDaemon;
-use super::feed::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
+use super::Gateway;
+use super::window::{ChannelFrame, FeedLag, FeedRead, FeedReader, FrameOrigin};
 use super::{ActionError, EventGap, frame, live_event, snapshot};
 use crate::host::HostError;
 use crate::spawn::spawn_blocking;
@@ -16,7 +16,7 @@ const PAGE: usize = 256;
 
 /// The events of a session for one connection.
 pub(crate) struct EventReader {
-    daemon: Arc<ChannelDaemon>,
+    gateway: Arc<Gateway>,
     session_id: Arc<str>,
     reader: FeedReader,
     phase: ReadPhase,
@@ -27,8 +27,10 @@ pub(crate) struct EventReader {
 enum ReadPhase {
     /// It begins after this cursor, or with a snapshot.
     Begin(Option<u64>),
-    /// It reads these records of the log; then everything up to the second cursor is read.
-    Log(VecDeque<u64>, u64),
+    /// It reads the log after this cursor.
+    Log(u64),
+    /// It has read the log up to this cursor.
+    AtEnd(u64),
     /// It follows the window.
     Live,
 }
@@ -54,17 +56,17 @@ impl ReadEvents {
 }
 
 impl EventReader {
-    pub(super) fn new(
-        daemon: Arc<ChannelDaemon>,
+    pub(crate) fn new(
+        gateway: Arc<Gateway>,
         session_id: Arc<str>,
         reader: FeedReader,
         after: Option<u64>,
     ) -> EventReader {
-        EventReader { daemon, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
+        EventReader { gateway, session_id, reader, phase: ReadPhase::Begin(after), cursor: after.unwrap_or(0) }
     }
 
     /// Returns what tells whether the connection has missed events.
-    pub(super) fn lag(&self) -> FeedLag {
+    pub(crate) fn lag(&self) -> FeedLag {
         self.reader.lag()
     }
 
@@ -77,30 +79,30 @@ impl EventReader {
             match &mut self.phase {
                 ReadPhase::Begin(after) => {
                     let after = *after;
-                    return self.begin(after).await.map(ReadEvents::Frames);
+                    let frames = self.begin(after).await?;
+                    if !frames.is_empty() {
+                        return Ok(self.took(frames));
+                    }
                 }
-                ReadPhase::Log(cursors, head) if cursors.is_empty() => {
+                ReadPhase::Log(after) => {
+                    let after = *after;
+                    let page = self.page(after).await?;
+                    let frames = self.go_on(page).await?;
+                    if !frames.is_empty() {
+                        return Ok(self.took(frames));
+                    }
+                }
+                ReadPhase::AtEnd(head) => {
                     let head = *head;
                     let Some(start) = self.reader.start(head) else {
                         // More was written meanwhile.
-                        let more = self.daemon.cursors(&self.session_id, head).await?;
-                        self.phase = ReadPhase::Log(more.cursors.into(), more.head);
+                        self.phase = ReadPhase::Log(head);
                         continue;
                     };
                     self.phase = ReadPhase::Live;
                     self.cursor = self.cursor.max(head);
                     let live = start.live.map(|live| live_event::text_so_far(&self.session_id, &live));
                     let frames: Vec<_> = start.frames.into_iter().chain(live).collect();
-                    if !frames.is_empty() {
-                        return Ok(self.took(frames));
-                    }
-                }
-                ReadPhase::Log(cursors, _) => {
-                    let page: Vec<u64> = cursors.iter().take(PAGE).copied().collect();
-                    let frames = self.page(page).await?;
-                    if let ReadPhase::Log(cursors, _) = &mut self.phase {
-                        cursors.drain(..PAGE.min(cursors.len()));
-                    }
                     if !frames.is_empty() {
                         return Ok(self.took(frames));
                     }
@@ -128,37 +130,47 @@ impl EventReader {
     async fn begin(&mut self, after: Option<u64>) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
         let mut frames = Vec::new();
         if let Some(after) = after {
-            let found = self.daemon.cursors(&self.session_id, after).await?;
-            let is_whole = after >= found.kept_after || self.daemon.is_whole(&self.session_id).await?;
+            let page = self.page(after).await?;
             let gap = match after {
                 // Of another log, or of one that was restored: nothing is known about what the client has seen.
-                after if after > found.head => EventGap { from: 1, to: found.head },
-                after if !is_whole => EventGap { from: after + 1, to: found.kept_after },
-                _ => {
-                    self.phase = ReadPhase::Log(found.cursors.into(), found.head);
-                    return Ok(frames);
+                after if after > page.head => EventGap { from: 1, to: page.head },
+                after if page.trimmed_before > 0 && !self.gateway.is_whole(&self.session_id).await? => {
+                    EventGap { from: after + 1, to: page.trimmed_before - 1 }
                 }
+                _ => return self.go_on(page).await,
             };
             let sse = frame::repaired(&self.session_id, gap);
             let cursor = Some(gap.to);
             frames.push(Arc::new(ChannelFrame { cursor, sse, origin: FrameOrigin::Stream }));
         }
-        let taken = snapshot::take(&self.daemon, &self.session_id).await?;
+        let taken = snapshot::take(&self.gateway, &self.session_id).await?;
         frames.push(taken.frame);
+        // Lower than the client's cursor, if that is of another log.
         self.cursor = taken.cursor;
-        self.phase = ReadPhase::Log(VecDeque::new(), taken.cursor);
+        self.phase = ReadPhase::AtEnd(taken.cursor);
         Ok(frames)
     }
 
-    /// Reads records of the log as events, on another thread.
-    async fn page(&self, cursors: Vec<u64>) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
-        let log = self.daemon.core().log.clone();
-        // The semaphore is never closed.
-        let _permit = self.daemon.reading.acquire().await;
-        let read = move || {
-            let records = log.look(|file| file.records_at(&cursors))?;
-            Ok(records.into_iter().filter_map(|record| frame::of_record(Arc::new(record))).collect())
+    /// Reads records of the log after a cursor.
+    async fn page(&self, after: u64) -> Result<Page, ActionError> {
+        let query = Query { after, ..Query::subject(self.session_id.clone()) };
+        Ok(self.gateway.core().log.read(query, PAGE).await?)
+    }
+
+    /// Goes on after a page of the log, whose events are made on another thread.
+    async fn go_on(&mut self, page: Page) -> Result<Vec<Arc<ChannelFrame>>, ActionError> {
+        let next = match page.records.last() {
+            Some(last) if page.records.len() == PAGE => ReadPhase::Log(last.cursor),
+            _ => ReadPhase::AtEnd(page.head),
         };
-        spawn_blocking(read).await.map_err(|_| HostError::Stopping)?
+        let frames = match page.records.is_empty() {
+            true => Vec::new(),
+            false => {
+                let convert = move || page.records.into_iter().filter_map(frame::of_record).collect();
+                spawn_blocking(convert).await.map_err(|_| HostError::Stopping)?
+            }
+        };
+        self.phase = next;
+        Ok(frames)
     }
 }

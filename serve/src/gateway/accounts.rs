@@ -3,9 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use eventlog::{LogError, LogFile, Record};
+use eventlog::{LogError, Query, Record};
 use runtime::event_log::Topic;
 
+use super::GatewayLog;
 use super::record::{ChannelRecordKind, channel_record_kind};
 use crate::store::{SessionSummary, account_of};
 
@@ -15,7 +16,7 @@ const MAX_CLOSED: usize = 10_000;
 /// The accounts of sessions and of peers' tasks, by their ids: a channel reaches those of its own account. A session or
 /// task whose account is unknown belongs to no account, and no channel reaches it.
 #[derive(Debug, Default)]
-pub(super) struct SessionAccounts(Mutex<KnownAccounts>);
+pub(crate) struct SessionAccounts(Mutex<KnownAccounts>);
 
 #[derive(Debug, Default)]
 struct KnownAccounts {
@@ -53,23 +54,23 @@ impl SessionAccounts {
 
     /// Returns the account of a session that is open or was used recently; `None` if it is unknown. The log knows the
     /// others.
-    pub(super) fn of(&self, session_id: &str) -> Option<Arc<str>> {
+    pub(crate) fn of(&self, session_id: &str) -> Option<Arc<str>> {
         self.lock().sessions.get(session_id).map(|session| session.account.clone())
     }
 
     /// Returns whether the task of a peer agent belongs to an account.
-    pub(super) fn owns_task(&self, account: &str, task_id: &str) -> bool {
+    pub(crate) fn owns_task(&self, account: &str, task_id: &str) -> bool {
         self.lock().tasks.get(task_id).is_some_and(|owner| **owner == *account)
     }
 
     /// Returns whether a session of a list belongs to an account. The list may name a session that another process has just
     /// opened.
-    pub(super) fn owns_listed(&self, account: &str, row: &SessionSummary) -> bool {
+    pub(crate) fn owns_listed(&self, account: &str, row: &SessionSummary) -> bool {
         self.of(&row.id).or_else(|| row.account.clone()).is_some_and(|owner| *owner == *account)
     }
 
     /// Sets the account of a session. A later record cannot move it.
-    pub(super) fn set(&self, session_id: &Arc<str>, account: &Arc<str>) {
+    pub(crate) fn set(&self, session_id: &Arc<str>, account: &Arc<str>) {
         let mut known = self.lock();
         if !known.sessions.contains_key(session_id) {
             known.sessions.insert(session_id.clone(), SessionAccount { account: account.clone(), is_open: false });
@@ -78,12 +79,12 @@ impl SessionAccounts {
     }
 
     /// Sets the account of the task of a peer agent. A later record cannot move it.
-    pub(super) fn set_task(&self, task_id: &Arc<str>, account: &Arc<str>) {
+    pub(crate) fn set_task(&self, task_id: &Arc<str>, account: &Arc<str>) {
         self.lock().tasks.entry(task_id.clone()).or_insert_with(|| account.clone());
     }
 
     /// Returns the account of a session that opens, which stays in memory until the session is over.
-    pub(super) fn open(&self, session_id: &str) -> Option<Arc<str>> {
+    pub(crate) fn open(&self, session_id: &str) -> Option<Arc<str>> {
         let mut known = self.lock();
         let session = known.sessions.get_mut(session_id)?;
         session.is_open = true;
@@ -91,7 +92,7 @@ impl SessionAccounts {
     }
 
     /// Takes the end of a session.
-    pub(super) fn over(&self, session_id: &Arc<str>) {
+    pub(crate) fn over(&self, session_id: &Arc<str>) {
         let mut known = self.lock();
         let Some(session) = known.sessions.get_mut(session_id) else { return };
         if std::mem::take(&mut session.is_open) {
@@ -100,7 +101,7 @@ impl SessionAccounts {
     }
 
     /// Takes the account of a session from a record of its life. Other records have no effect.
-    pub(super) fn take(&self, record: &Record) {
+    pub(crate) fn take(&self, record: &Record) {
         if *record.topic != *Topic::Life.as_str() {
             return;
         }
@@ -116,15 +117,19 @@ impl SessionAccounts {
 ///
 /// # Errors
 /// The log cannot be read.
-pub(super) fn read_account(file: &LogFile, session_id: &str) -> Result<Option<Arc<str>>, LogError> {
+pub(crate) async fn read_account(log: &dyn GatewayLog, session_id: &Arc<str>) -> Result<Option<Arc<str>>, LogError> {
     // Logs of earlier versions have the account only in the action that opened the session.
     for topic in [Topic::Life, Topic::Channel] {
-        let found = file.cursors_of_run_in(session_id, &[topic.as_str()])?;
-        for page in found.cursors.chunks(PAGE) {
-            let of_session = |record: &&Record| record.payload.get("session_id").as_str() == Some(session_id);
-            let records = file.records_at(page)?;
-            if let Some(account) = records.iter().filter(of_session).find_map(account_in) {
+        let mut query = Query { subject: Some(session_id.clone()), ..Query::topic(topic) };
+        loop {
+            let page = log.read(query.clone(), PAGE).await?;
+            let of_session = |record: &&Arc<Record>| record.payload.get("session_id").as_str() == Some(session_id);
+            if let Some(account) = page.records.iter().filter(of_session).find_map(|record| account_in(record)) {
                 return Ok(Some(account));
+            }
+            match page.records.last() {
+                Some(last) if page.records.len() == PAGE => query.after = last.cursor,
+                _ => break,
             }
         }
     }
@@ -146,7 +151,7 @@ fn account_in(record: &Record) -> Option<Arc<str>> {
 #[cfg(test)]
 mod tests {
     use base::data::Data;
-    use eventlog::{EventLog as _, NewRecord, RUN_ID};
+    use eventlog::{MemoryLog, NewRecord, RUN_ID};
 
     use super::*;
     use crate::store::tests::StoreFolder;
@@ -180,12 +185,16 @@ mod tests {
         assert_eq!(accounts.of("open").as_deref(), Some("a"), "a later record cannot move it");
     }
 
-    #[test]
-    fn the_log_has_the_accounts_of_other_sessions() {
-        let folder = StoreFolder::new();
-        let log = folder.log();
+    #[tokio::test]
+    async fn the_log_has_the_accounts_of_other_sessions() {
+        let (folder, memory) = (StoreFolder::new(), MemoryLog::new());
+        has_accounts(&folder.log()).await;
+        has_accounts(&memory).await;
+    }
+
+    async fn has_accounts(log: &dyn GatewayLog) {
         let append = |topic: Topic, word: &str, run: &str, fields: &[(&'static str, &str)]| {
-            log.append(NewRecord {
+            log.put(NewRecord {
                 topic: topic.into(),
                 kind: topic.kind(word).into(),
                 payload: Data::dict(fields.iter().map(|(key, text)| (*key, Data::from(*text)))).into(),
@@ -199,8 +208,9 @@ mod tests {
         append(Topic::Life, "opened", "s3", &[("session_id", "s3"), ("protocol", "acp")]);
         append(Topic::Life, "opened", "s4", &[("session_id", "another"), ("account", "one")]);
         append(Topic::Channel, "refused", "s4", &[("session_id", "s4"), ("account_ref", "two")]);
-        let read = |id: &str| log.look(|file| read_account(file, id)).unwrap();
-        let found = ["s1", "s2", "s3", "s4", "s5"].map(|id| read(id).as_deref().map(str::to_owned));
-        assert_eq!(found, [Some("one"), Some("two"), Some("local"), None, None].map(|it| it.map(str::to_owned)));
+        let expected = [("s1", Some("one")), ("s2", Some("two")), ("s3", Some("local")), ("s4", None), ("s5", None)];
+        for (id, account) in expected {
+            assert_eq!(read_account(log, &id.into()).await.unwrap().as_deref(), account, "{id}");
+        }
     }
 }

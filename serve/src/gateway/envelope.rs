@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use super::event::EventGap;
 use super::record::{ChannelRecordKind, data_of, kind_of};
-use super::{ChannelEvent, PermissionSource, RecordedChannelEvent};
+use super::{ChannelEvent, RecordedChannelEvent};
+use crate::host::PermissionSource;
 
 /// The version of the schema of events.
 pub const SCHEMA_VERSION: &str = "1.0";
@@ -354,7 +355,7 @@ const FOREIGN: [&str; 10] =
     ["arguments", "annotations", "metadata", "meta", "data", "value", "content", "covers", "message", "assets"];
 
 /// Returns data with the keys of the wire.
-pub(super) fn camel(data: &Data) -> Data {
+pub(crate) fn camel(data: &Data) -> Data {
     match data {
         Data::Dict(entries) => Data::dict(entries.iter().map(|(key, value)| {
             let value = if FOREIGN.contains(&key.as_ref()) { value.clone() } else { camel(value) };

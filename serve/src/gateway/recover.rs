@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use base::data::Data;
 use base::failures::{FailedOperation, report};
+use eventlog::Query;
+use runtime::event_log::Topic;
 
-use super::daemon::ChannelDaemon;
-use super::in_process::is_own;
+use super::Gateway;
 use super::ingress::effect_of;
 use super::ledger::{ActionOutcome, ActionStatus};
+use super::log;
 use super::{Action, ActionError, ActionKind};
 use crate::host::ActionKey;
-use crate::spawn::spawn_blocking;
 use crate::store::INTERRUPTED;
 
 /// The message for a turn whose process has ended.
-pub(super) const INTERRUPTION: &str = "the process ended during the turn; what it had done is in the session";
+pub(crate) const INTERRUPTION: &str = "the process ended during the turn; what it had done is in the session";
 
 /// An action without a result.
 struct UnfinishedAction {
@@ -25,11 +26,11 @@ struct UnfinishedAction {
     cursor: u64,
 }
 
-impl ChannelDaemon {
+impl Gateway {
     /// Gives every action that an earlier process has left its result: executes prompts that had not begun, and reports
     /// those that were interrupted. An action of another kind that had no effect is forgotten; its channel, which had no
-    /// answer, sends it again.
-    pub(super) async fn recover(self: &Arc<ChannelDaemon>) {
+    /// answer, sends it again. `is_valid` tells whether a caller still may act.
+    pub(crate) async fn recover(self: &Arc<Gateway>, is_valid: impl Fn(&str) -> bool) {
         let unfinished: Vec<UnfinishedAction> = {
             let ledger = self.core().ledger();
             let all = ledger.unfinished().into_iter();
@@ -47,7 +48,7 @@ impl ChannelDaemon {
             .collect()
         };
         for left in unfinished {
-            if let Err(error) = self.recover_action(&left).await {
+            if let Err(error) = self.recover_action(&left, is_valid(&left.key.channel_id)).await {
                 let message =
                     format_args!("cannot continue the action `{}` of an earlier process: {error}", left.key.action_id);
                 report(FailedOperation::Claim, "action of an earlier process", message);
@@ -55,7 +56,7 @@ impl ChannelDaemon {
         }
     }
 
-    async fn recover_action(self: &Arc<ChannelDaemon>, left: &UnfinishedAction) -> Result<(), ActionError> {
+    async fn recover_action(self: &Arc<Gateway>, left: &UnfinishedAction, is_valid: bool) -> Result<(), ActionError> {
         let UnfinishedAction { key, action, session, cursor } = left;
         if let Some(result) = self.effect(session, *cursor, key).await? {
             self.core().ledger().resume(key);
@@ -69,7 +70,9 @@ impl ChannelDaemon {
             return Ok(());
         }
         self.core().ledger().resume(key);
-        let Some(account) = self.account_of(&key.channel_id, session).await? else {
+        // The caller reached the session when the action was accepted, and a session keeps its account.
+        let account = self.core().account_of(session).await?.filter(|_| is_valid);
+        let Some(account) = account else {
             let outcome = ActionOutcome::failed("revoked", "the channel is no longer valid");
             return self.finish(key, Some(session), outcome).await;
         };
@@ -86,31 +89,15 @@ impl ChannelDaemon {
         }
     }
 
-    /// Returns the account of the channel that acted on a session; `None` if the channel has expired or was revoked.
-    ///
-    /// # Errors
-    /// The log cannot be read.
-    async fn account_of(&self, channel_id: &str, session: &str) -> Result<Option<Arc<str>>, ActionError> {
-        match is_own(channel_id) {
-            // It reached the session when the action was accepted, and a session keeps its account.
-            true => self.core().account_of(session).await,
-            false => Ok(self.core().channel(channel_id).map(|channel| channel.account.clone())),
-        }
-    }
-
     /// Returns the result of an action whose effect is on the log.
     async fn effect(&self, session: &str, after: u64, key: &ActionKey) -> Result<Option<Data>, ActionError> {
-        let found = self.cursors(session, after).await?;
-        let (log, action) = (self.core().log.clone(), key.to_string());
-        let read = move || {
-            for page in found.cursors.chunks(1_000) {
-                let records = log.look(|file| file.records_at(page))?;
-                if let Some(result) = records.iter().find_map(|record| effect_of(record, &action)) {
-                    return Ok(Some(result));
-                }
-            }
-            Ok(None)
-        };
-        spawn_blocking(read).await.map_err(|_| crate::host::HostError::Stopping)?
+        let topics = [Topic::Life, Topic::Injection, Topic::Channel].map(Topic::into).to_vec();
+        let query = Query { subject: Some(session.into()), topics, after, ..Query::default() };
+        let (action, mut found) = (key.to_string(), None);
+        log::each(&*self.core().log, query, |record| {
+            found = found.take().or_else(|| effect_of(record, &action));
+        })
+        .await?;
+        Ok(found)
     }
 }
