@@ -19,8 +19,11 @@ use super::schema::GRANTS;
 use super::subjects::trimmed_before;
 
 mod of_runs;
+mod payload_index;
 
 pub use of_runs::RunCursors;
+pub use payload_index::IndexedRow;
+pub(super) use payload_index::PayloadIndex;
 
 /// Maximum number of topic names held in memory.
 const MOST_TOPICS: usize = 4096;

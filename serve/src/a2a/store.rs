@@ -11,7 +11,7 @@
 //! - [`TaskStore`]: the tasks of a log; implements [`TaskJournal`](super::tasks::TaskJournal).
 //! - `record`: converts changes to records. `unwritten_answer`: gathers the pieces of an answer. `fold`: rebuilds a
 //!   task from its records.
-//! - `index`: summaries of all tasks. `list`: pages of them.
+//! - `summary`: summaries of all tasks, from an index of the log. `list`: pages of them.
 //! - `takeover`: tasks that ended processes left unfinished.
 
 use std::collections::HashMap;
@@ -29,14 +29,13 @@ use crate::host::Waiting;
 use crate::spawn::spawn_blocking;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
-use index::TaskIndex;
 use record::{TaskBrief, TaskRecord};
 pub(crate) use record::{is_task_run, run_of};
 
 mod fold;
-mod index;
 mod list;
 mod record;
+mod summary;
 mod takeover;
 #[cfg(test)]
 mod tests;
@@ -55,7 +54,6 @@ struct TaskStoreState {
     store: SessionStore,
     /// The open tasks that this process writes.
     open: Mutex<HashMap<Arc<str>, OpenTask>>,
-    index: Mutex<TaskIndex>,
     /// Permits one list at a time: each holds a page in memory.
     lists: Arc<Semaphore>,
     /// Whether the served pipeline may run again.
@@ -75,7 +73,6 @@ impl TaskStore {
         TaskStore(Arc::new(TaskStoreState {
             store: sessions,
             open: Mutex::default(),
-            index: Mutex::default(),
             lists: Arc::new(Semaphore::new(1)),
             resumable: AtomicBool::new(false),
         }))
@@ -84,10 +81,6 @@ impl TaskStore {
     /// Locks the map of open tasks. Every operation leaves it consistent.
     fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, OpenTask>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn index(&self) -> MutexGuard<'_, TaskIndex> {
-        self.0.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a task, whichever process writes it. Blocks on the disk; the cost is proportional to the task's records.
@@ -161,11 +154,7 @@ impl TaskJournal for TaskStore {
 
     fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
         let first = first.clone();
-        self.beside(move |store| {
-            let mut index = store.index();
-            index.refresh(&store.0.store)?;
-            Ok(index.begun_by(&first.message_id, || digest_of(&first)))
-        })
+        self.beside(move |store| store.tasks_begun_by(&first))
     }
 
     fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
@@ -184,6 +173,7 @@ impl TaskJournal for TaskStore {
 
     fn left(&self, resumable: bool) -> Result<Vec<RestoredTask>, StoreError> {
         self.0.resumable.store(resumable, Ordering::Relaxed);
+        self.0.store.log().index_payloads()?;
         self.take_over()
     }
 
