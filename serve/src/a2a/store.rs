@@ -17,13 +17,15 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use a2a::{ListTasks, Message, TaskPage, TaskState};
 use base::data::Data;
-use eventlog::{DurableFuture, NewRecord, SharedLog, Ticket};
+use eventlog::{DurableFuture, Log, NewRecord, Query, SharedLog, Ticket};
+use runtime::event_log::Topic;
 use tokio::sync::Semaphore;
 
-use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};
+use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskPosition, digest_of};
 use crate::clock::now_ms;
 use crate::host::Waiting;
 use crate::spawn::spawn_blocking;
@@ -40,6 +42,9 @@ mod takeover;
 #[cfg(test)]
 mod tests;
 mod unwritten_answer;
+
+/// The interval for checks of another process while its task is followed: a process that is killed writes nothing.
+const PROCESS_CHECK: Duration = Duration::from_millis(500);
 
 /// Returns the state of a task after a record of its lifecycle; `None` for a record that cannot be read.
 pub(crate) fn task_state(payload: &Data) -> Option<TaskState> {
@@ -150,6 +155,26 @@ impl TaskJournal for TaskStore {
     fn find(&self, task_id: &str) -> Waiting<Result<Option<RestoredTask>, StoreError>> {
         let task_id = task_id.to_owned();
         self.beside(move |store| store.load_or_end(&task_id))
+    }
+
+    fn changed(&self, task_id: &str, since: &TaskPosition) -> Waiting<Result<(), StoreError>> {
+        let topic = Some(Topic::Task.as_str().into());
+        let query = Query { topic, after: since.cursor, ..Query::subject(&*record::run_of(task_id)) };
+        let mut tail = Log::tail(self.0.store.log(), query);
+        let (store, process) = (self.clone(), since.process.clone());
+        Box::pin(async move {
+            loop {
+                tokio::select! {
+                    // Records that were removed may have been changes, too.
+                    item = tail.next() => return Ok(item.map(drop)?),
+                    () = tokio::time::sleep(PROCESS_CHECK) => {}
+                }
+                let process = process.clone();
+                if !store.beside(move |store| store.0.store.lives(&process)).await? {
+                    return Ok(());
+                }
+            }
+        })
     }
 
     fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
