@@ -238,6 +238,10 @@ impl SharedTask {
     }
 
     async fn look<T>(&self, mut found: impl FnMut(&mut SharedTaskState) -> Option<T>) -> T {
+        // Most callers need not wait, and a notification has a lock of its own.
+        if let Some(found) = found(&mut self.lock()) {
+            return found;
+        }
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
