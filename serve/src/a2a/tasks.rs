@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use a2a::{ListTasks, Message, SendMessage, ShapeError, Task, TaskPage, TaskState, Version};
 use base::data::Data;
+use runtime::lifecycle::Selector;
 use runtime::reminder::bridge::QueueError;
-use runtime::reminder::lifecycle::Selector;
 use runtime::session::Inbox;
 use stdlib::{Diagnostic, Replies};
 
