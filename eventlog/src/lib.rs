@@ -7,7 +7,8 @@
 //!
 //! - [`Log`]: the contract of every backend, for any thread: batches of a subject, conditions, owners, pages, tails.
 //! - [`LogBackend`]: the backend as a person names it, `memory` or `sqlite:PATH`.
-//! - [`LogFile`]: a log in a file, read while others write it; [`LogDefect`]: what is wrong with one.
+//! - [`LogFile`]: a log in a file, read while others write it; [`IndexedRow`]: a row of an index of it; [`LogDefect`]:
+//!   what is wrong with one.
 //! - [`LogMark`]: a place between two records that were appended.
 //! - [`RecordPayload`]: the content of a record; [`PayloadSource`]: content from the runtime, converted to data on demand; [`RecordBatch`]:
 //!   records that are appended together.
@@ -51,8 +52,8 @@ pub use record::{NewRecord, RUN_ID, Record, RecordFilter, RecordPosition, Ticket
 pub use reservation::LogReservation;
 pub use shared::{DurableFuture, SharedLog};
 pub use sqlite::{
-    LogDefect, LogFile, LogMark, RecordRemover, RunCursors, SqliteLog, SqliteOptions, Synchronous, ask_while_reading,
-    while_wanted, within,
+    IndexedRow, LogDefect, LogFile, LogMark, RecordRemover, RunCursors, SqliteLog, SqliteOptions, Synchronous,
+    ask_while_reading, while_wanted, within,
 };
 
 #[cfg(test)]

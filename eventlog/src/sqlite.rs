@@ -44,12 +44,13 @@ mod subjects;
 mod verify;
 mod writer;
 
-pub use file::{LogFile, RunCursors};
+pub use file::{IndexedRow, LogFile, RunCursors};
 pub use progress::{ask_while_reading, while_wanted, within};
 pub use queue::LogMark;
 pub use remover::RecordRemover;
 pub use verify::LogDefect;
 
+use file::PayloadIndex;
 use follow::Follower;
 use queue::{DurabilityWait, ReplyWait, RoomWait, WriteQueue};
 use readers::Readers;
@@ -210,6 +211,17 @@ impl SqliteLog {
         let options = SqliteOptions::default();
         let connection = open::for_writing(&self.0.path, &options)?;
         schema::keep_grants(&connection).map_err(|error| open::failed(&self.0.path, &error, options.lock_timeout))
+    }
+
+    /// Creates the indexes of payloads that the file does not have. Without them, readers of tasks pass all records. Waits
+    /// for the disk.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written.
+    pub fn index_payloads(&self) -> Result<(), LogError> {
+        let options = SqliteOptions::default();
+        let connection = open::for_writing(&self.0.path, &options)?;
+        PayloadIndex::create_all(&connection).map_err(|error| open::failed(&self.0.path, &error, options.lock_timeout))
     }
 
     /// Returns the number of records on their way to the file, and its limit.

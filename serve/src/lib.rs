@@ -14,7 +14,7 @@
 //! | [`channels`] | clients, hosts and peer agents that share the sessions of one process |
 //! | [`hub`] | the broker for tasks between agents, over gRPC and HTTP |
 //! | [`http`] | HTTP servers, independent of the protocol |
-//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `spawn`, `when_woken` | metrics and health of a server, its shutdown, its limits, the time, tasks, and futures that are polled only when woken |
+//! | `metrics`, `probe`, `drain`, `count_limit`, `clock`, `spawn`, `when_woken`, `window` | metrics and health of a server, its shutdown, its limits, the time, tasks, futures that are polled only when woken, and bounded feeds with many readers |
 //! | [`bridge`] | the guide's bridge JSON: `session/remind`, `session/pending_injections`, errors |
 
 pub mod a2a;
@@ -43,6 +43,7 @@ pub mod trim;
 #[path = "../../tests/support/wait.rs"]
 mod wait;
 mod when_woken;
+mod window;
 pub mod wire;
 
 pub use drain::StopSignal;

@@ -23,7 +23,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base::lock::{LockError, LockFile};
@@ -71,8 +70,6 @@ struct SessionStoreState {
     place: PathBuf,
     /// The unique id of this process.
     process: Arc<str>,
-    /// Number of times that old records were removed in the background.
-    removals: AtomicU64,
     /// The lock held while this process lives: the sessions that it has opened belong to it.
     _alive: LockFile,
 }
@@ -90,13 +87,7 @@ impl SessionStore {
             LockFile::beside(&beside(&place, &process)).map_err(|error| StoreError::CannotClaim(error.to_string()))?;
         exclusion::wait_for_trim(log.path(), &place)?;
         log.serve();
-        Ok(SessionStore(Arc::new(SessionStoreState {
-            log,
-            place,
-            process,
-            removals: AtomicU64::new(0),
-            _alive: alive,
-        })))
+        Ok(SessionStore(Arc::new(SessionStoreState { log, place, process, _alive: alive })))
     }
 
     /// Returns the log for the records of a session.
@@ -112,16 +103,6 @@ impl SessionStore {
     /// Returns the unique id of this process among those that write to the log.
     pub(crate) fn process(&self) -> &Arc<str> {
         &self.0.process
-    }
-
-    /// Notes that sessions and tasks were removed, which may be known in memory.
-    pub(crate) fn note_removal(&self) {
-        self.0.removals.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Returns the number of removals so far.
-    pub(crate) fn removals(&self) -> u64 {
-        self.0.removals.load(Ordering::Relaxed)
     }
 
     /// Takes a lock beside the log that only one process at a time can hold.

@@ -19,9 +19,12 @@ use super::schema::GRANTS;
 use super::subjects::trimmed_before;
 
 mod of_runs;
+mod payload_index;
 mod search;
 
 pub use of_runs::RunCursors;
+pub use payload_index::IndexedRow;
+pub(super) use payload_index::PayloadIndex;
 use search::CursorSearch;
 
 /// Maximum number of topic names held in memory.

@@ -9,6 +9,7 @@ use rusqlite_migration::{M, Migrations};
 
 use crate::LogError;
 
+use super::file::PayloadIndex;
 use super::open::failed;
 
 /// `PRAGMA application_id` of our files: "hrnL".
@@ -175,6 +176,7 @@ fn stranger(connection: &Connection, layout: i64) -> rusqlite::Result<Option<Str
             }
             if earlier > 0 {
                 keep_grants(&model)?;
+                PayloadIndex::create_all(&model)?;
             }
             let found = objects(&model)?.into_iter().map(|(_, text)| text).collect();
             known.get_or_init(|| found)

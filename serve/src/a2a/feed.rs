@@ -1,11 +1,11 @@
 //! Bounded delivery of task updates to subscribers: a slow subscriber is cut off, and the task never waits.
 //!
-//! - [`Feed`]: all subscribers of one task. They share one `window` of pending updates.
+//! - [`Feed`]: all subscribers of one task. They share one `Window` of pending updates.
 //! - [`Subscription`]: one subscriber.
 
 mod chunks;
 mod subscription;
-mod window;
+mod update_window;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,8 @@ use tokio::sync::Notify;
 use super::reminder::PeerReminderEvent;
 
 pub use subscription::Subscription;
-use window::Window;
-pub use window::{MAX_CONTENT, MAX_THINGS};
+use update_window::UpdateWindow;
+pub use update_window::{MAX_CONTENT, MAX_THINGS};
 
 /// An update of a task.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub struct Feed(Arc<FeedState>);
 
 #[derive(Default)]
 struct FeedState {
-    window: Mutex<Window>,
+    window: Mutex<UpdateWindow>,
     /// The number of subscribers. It is read without the lock, so that an update without subscribers costs nothing.
     followers: AtomicUsize,
     news: Notify,
@@ -53,7 +53,7 @@ struct FeedState {
 
 impl FeedState {
     /// Takes a poisoned lock all the same: every operation leaves the window consistent.
-    fn window(&self) -> MutexGuard<'_, Window> {
+    fn window(&self) -> MutexGuard<'_, UpdateWindow> {
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,36 +11,40 @@
 //! - [`TaskStore`]: the tasks of a log; implements [`TaskJournal`](super::tasks::TaskJournal).
 //! - `record`: converts changes to records. `unwritten_answer`: gathers the pieces of an answer. `fold`: rebuilds a
 //!   task from its records.
-//! - `index`: summaries of all tasks. `list`: pages of them.
+//! - `summary`: summaries of all tasks, from an index of the log. `list`: pages of them.
 //! - `takeover`: tasks that ended processes left unfinished.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use a2a::{ListTasks, Message, TaskPage, TaskState};
 use base::data::Data;
-use eventlog::{DurableFuture, NewRecord, SharedLog, Ticket};
+use eventlog::{DurableFuture, Log, NewRecord, Query, SharedLog, Ticket};
+use runtime::event_log::Topic;
 use tokio::sync::Semaphore;
 
-use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, digest_of};
+use super::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskPosition, digest_of};
 use crate::clock::now_ms;
 use crate::host::Waiting;
 use crate::spawn::spawn_blocking;
 use crate::store::{SessionStore, StoreError};
 use fold::TaskFold;
-use index::TaskIndex;
 use record::{TaskBrief, TaskRecord};
 pub(crate) use record::{is_task_run, run_of};
 
 mod fold;
-mod index;
 mod list;
 mod record;
+mod summary;
 mod takeover;
 #[cfg(test)]
 mod tests;
 mod unwritten_answer;
+
+/// The interval for checks of another process while its task is followed: a process that is killed writes nothing.
+const PROCESS_CHECK: Duration = Duration::from_millis(500);
 
 /// Returns the state of a task after a record of its lifecycle; `None` for a record that cannot be read.
 pub(crate) fn task_state(payload: &Data) -> Option<TaskState> {
@@ -55,7 +59,6 @@ struct TaskStoreState {
     store: SessionStore,
     /// The open tasks that this process writes.
     open: Mutex<HashMap<Arc<str>, OpenTask>>,
-    index: Mutex<TaskIndex>,
     /// Permits one list at a time: each holds a page in memory.
     lists: Arc<Semaphore>,
     /// Whether the served pipeline may run again.
@@ -75,7 +78,6 @@ impl TaskStore {
         TaskStore(Arc::new(TaskStoreState {
             store: sessions,
             open: Mutex::default(),
-            index: Mutex::default(),
             lists: Arc::new(Semaphore::new(1)),
             resumable: AtomicBool::new(false),
         }))
@@ -84,10 +86,6 @@ impl TaskStore {
     /// Locks the map of open tasks. Every operation leaves it consistent.
     fn open(&self) -> MutexGuard<'_, HashMap<Arc<str>, OpenTask>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn index(&self) -> MutexGuard<'_, TaskIndex> {
-        self.0.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads a task, whichever process writes it. Blocks on the disk; the cost is proportional to the task's records.
@@ -159,13 +157,29 @@ impl TaskJournal for TaskStore {
         self.beside(move |store| store.load_or_end(&task_id))
     }
 
+    fn changed(&self, task_id: &str, since: &TaskPosition) -> Waiting<Result<(), StoreError>> {
+        let topic = Some(Topic::Task.as_str().into());
+        let query = Query { topic, after: since.cursor, ..Query::subject(&*record::run_of(task_id)) };
+        let mut tail = Log::tail(self.0.store.log(), query);
+        let (store, process) = (self.clone(), since.process.clone());
+        Box::pin(async move {
+            loop {
+                tokio::select! {
+                    // Records that were removed may have been changes, too.
+                    item = tail.next() => return Ok(item.map(drop)?),
+                    () = tokio::time::sleep(PROCESS_CHECK) => {}
+                }
+                let process = process.clone();
+                if !store.beside(move |store| store.0.store.lives(&process)).await? {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
     fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {
         let first = first.clone();
-        self.beside(move |store| {
-            let mut index = store.index();
-            index.refresh(&store.0.store)?;
-            Ok(index.begun_by(&first.message_id, || digest_of(&first)))
-        })
+        self.beside(move |store| store.tasks_begun_by(&first))
     }
 
     fn list(&self, asked: &ListTasks, sees: TaskFilter) -> Option<Waiting<Result<TaskPage, StoreError>>> {
@@ -184,6 +198,7 @@ impl TaskJournal for TaskStore {
 
     fn left(&self, resumable: bool) -> Result<Vec<RestoredTask>, StoreError> {
         self.0.resumable.store(resumable, Ordering::Relaxed);
+        self.0.store.log().index_payloads()?;
         self.take_over()
     }
 

@@ -43,7 +43,7 @@ use state_machine::HaltReason;
 
 pub(crate) use history::PageBuilder;
 pub(super) use history::{push_bounded, weight_of};
-pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskOrigin};
+pub use journal::{ANSWER, NoJournal, RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskOrigin, TaskPosition};
 pub(crate) use list::{page_token, read_page_token};
 pub use media::InputModes;
 pub(crate) use sessions::SessionTasks;
@@ -64,9 +64,6 @@ use crate::store::StoreError;
 
 /// The timeout for stopped tasks, beyond their grace period.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The interval for polling a task that another process runs.
-const ELSEWHERE: Duration = Duration::from_millis(500);
 
 /// Limits on tasks, and defaults for their sessions.
 #[derive(Debug, Clone)]
@@ -248,8 +245,8 @@ impl TaskManager {
     /// The task is not found, or the server stops and leaves it to the next process.
     pub async fn settled(&self, task_id: &str) -> Result<Arc<Task>, Refusal> {
         let mut shared_task = self.shared_task(task_id).await?;
-        while shared_task.is_elsewhere() {
-            tokio::time::sleep(ELSEWHERE).await;
+        while let Some(since) = shared_task.elsewhere().filter(|_| !shared_task.state().is_interrupted()) {
+            self.0.journal.changed(task_id, since).await.map_err(unread)?;
             shared_task = self.shared_task(task_id).await?;
         }
         shared_task.settled().await

@@ -16,7 +16,7 @@ use super::core::ChannelCore;
 use super::daemon::ChannelDaemon;
 use super::{Caller, ChannelScope};
 use crate::a2a::store::TaskStore;
-use crate::a2a::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal};
+use crate::a2a::tasks::{RestoredTask, TaskChange, TaskFilter, TaskJournal, TaskPosition};
 use crate::a2a::{ContextSession, Refusal, SessionTasks, TaskManager, TaskViewer, now_ms, session_of_account};
 use crate::host::{PermissionQuestion, Verdict, Waiting};
 use crate::store::StoreError;
@@ -166,6 +166,10 @@ impl TaskJournal for LinkingJournal {
 
     fn find(&self, task_id: &str) -> Waiting<Result<Option<RestoredTask>, StoreError>> {
         self.store.find(task_id)
+    }
+
+    fn changed(&self, task_id: &str, since: &TaskPosition) -> Waiting<Result<(), StoreError>> {
+        self.store.changed(task_id, since)
     }
 
     fn begun_by(&self, first: &Message) -> Waiting<Result<Vec<Arc<str>>, StoreError>> {

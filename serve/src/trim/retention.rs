@@ -145,9 +145,6 @@ pub(crate) fn pass(
         removed.units += u64::from(records > 0);
         removed.records += records;
     }
-    if removed.units > 0 {
-        store.note_removal();
-    }
     Ok(removed)
 }
 

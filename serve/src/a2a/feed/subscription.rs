@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 
 use a2a::Frame;
 
-use super::window::{WindowRead, WindowReader};
+use super::update_window::WindowRead;
 use super::{FeedItem, FeedState, FeedUpdate};
+use crate::window::WindowReader;
 
 /// A subscriber of a task. Dropping it ends the subscription and nothing else.
 pub struct Subscription {

@@ -8,7 +8,7 @@ use base::data::Data;
 use eventlog::Record;
 use runtime::event_log::Topic;
 
-use super::super::tasks::{RestoredTask, TaskOrigin, push_bounded, weight_of};
+use super::super::tasks::{RestoredTask, TaskOrigin, TaskPosition, push_bounded, weight_of};
 use super::record::{SPELLING, TaskBrief};
 use artifact_fold::ArtifactFold;
 
@@ -34,6 +34,8 @@ pub(super) struct TaskFold {
     said: usize,
     injected: VecDeque<Data>,
     has_begun: bool,
+    /// The cursor of the last record.
+    cursor: u64,
     wanted: FoldedParts,
     damaged: Option<String>,
 }
@@ -80,6 +82,7 @@ impl TaskFold {
             said: 0,
             injected: VecDeque::new(),
             has_begun: false,
+            cursor: 0,
             wanted,
             damaged: None,
         }
@@ -87,6 +90,7 @@ impl TaskFold {
 
     /// Applies the next record.
     pub(super) fn take(&mut self, record: &Record) {
+        self.cursor = record.cursor;
         let payload = &*record.payload;
         let is_own = payload.get("task_id").as_str() == Some(self.task.id.as_ref());
         let Some(topic) = Topic::named(&record.topic).filter(|_| is_own) else { return };
@@ -132,6 +136,7 @@ impl TaskFold {
             session_id: brief.session_id,
             begun: TaskOrigin { is_alone: brief.is_alone, ..self.begun },
             injected: self.injected.into(),
+            position: TaskPosition { process: brief.process, cursor: self.cursor },
         })
     }
 

@@ -29,6 +29,11 @@ pub(crate) fn run_of(task_id: &str) -> Cow<'_, str> {
     if is_own { Cow::Borrowed(task_id) } else { Cow::Owned(format!("task_:{task_id}")) }
 }
 
+/// Returns the id of the task with a run id.
+pub(super) fn task_of(run_id: &str) -> &str {
+    run_id.strip_prefix("task_:").unwrap_or(run_id)
+}
+
 /// Returns whether a run id is one of a task.
 pub(crate) fn is_task_run(run_id: &str) -> bool {
     run_id.starts_with("task_")

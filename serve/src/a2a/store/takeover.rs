@@ -13,6 +13,7 @@ use eventlog::LogCode;
 
 use super::super::tasks::{RestoredTask, TaskChange, question_of};
 use super::record::TaskBrief;
+use super::summary::TaskSummary;
 use super::unwritten_answer::UnwrittenAnswer;
 use super::{OpenTask, StoreError, TaskStore, now_ms};
 
@@ -88,16 +89,10 @@ impl TaskStore {
 
     /// Returns the open tasks whose process has ended.
     fn orphans(&self) -> Result<Vec<Arc<str>>, StoreError> {
-        let open: Vec<_> = {
-            let mut index = self.index();
-            index.refresh(&self.0.store)?;
-            let open = index.below(u64::MAX).filter(|(_, _, row)| !row.state.is_terminal());
-            open.map(|(_, id, row)| (id.clone(), row.process.clone())).collect()
-        };
-        let mut lives = HashMap::from([(self.0.store.process().clone(), true)]);
+        let mut lives: HashMap<Arc<str>, bool> = HashMap::new();
         let mut orphans = Vec::new();
         // Oldest first, in the order in which they came.
-        for (id, process) in open.into_iter().rev() {
+        for TaskSummary { task_id, process, .. } in self.open_elsewhere()? {
             let alive = match lives.get(&process) {
                 Some(alive) => *alive,
                 None => {
@@ -107,7 +102,7 @@ impl TaskStore {
                 }
             };
             if !alive {
-                orphans.push(id);
+                orphans.push(task_id);
             }
         }
         Ok(orphans)

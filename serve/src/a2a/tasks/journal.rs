@@ -66,6 +66,17 @@ pub struct RestoredTask {
     pub begun: TaskOrigin,
     /// The injections, in order and in their original format.
     pub injected: Vec<Data>,
+    /// The place up to which it was read.
+    pub position: TaskPosition,
+}
+
+/// The place up to which the records of a task were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskPosition {
+    /// The process that runs the task.
+    pub process: Arc<str>,
+    /// The cursor of the last record.
+    pub cursor: u64,
 }
 
 impl RestoredTask {
@@ -104,6 +115,12 @@ pub trait TaskJournal: Send + Sync {
 
     /// Finds a task that is not in memory, or that another process runs.
     fn find(&self, task_id: &str) -> Waiting<Result<Option<RestoredTask>, StoreError>>;
+
+    /// Waits until a task that another process runs has changed its state since it was read, or until that process has
+    /// ended.
+    fn changed(&self, _task_id: &str, _since: &TaskPosition) -> Waiting<Result<(), StoreError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Finds the tasks, in any process, that may have begun with this message or a repeat of it: the ids are the same,
     /// and so is the content as far as it is known without reading the task. Oldest first.

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 pub(super) use reply::Replier;
 
 use super::state_machine::{HaltReason, TaskEffect, TaskQuestion, TaskStateMachine, is_repeat};
-use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin};
+use super::{RestoredTask, TaskChange, TaskJournal, TaskOrigin, TaskPosition};
 use crate::a2a::Refusal;
 use crate::a2a::feed::{Feed, FeedUpdate, Subscription};
 use crate::a2a::injection::{TaskInjections, of_metadata};
@@ -32,7 +32,8 @@ pub(super) struct SharedTask {
     pub(super) context_id: Arc<str>,
     /// The first message of the task.
     pub(super) first: Option<Arc<Message>>,
-    is_elsewhere: bool,
+    /// The place up to which it was read, if another process runs it.
+    elsewhere: Option<TaskPosition>,
     feed: Feed,
     /// The reminders injected into it.
     pub(super) injections: Arc<TaskInjections>,
@@ -91,12 +92,12 @@ impl SharedTask {
 
     /// Creates a shared task for a recorded task that does not change here: it is over, or another process runs it.
     pub(super) fn restored(restored: RestoredTask, journal: Arc<dyn TaskJournal>) -> Arc<SharedTask> {
-        let RestoredTask { task, injected, .. } = restored;
-        let (machine, is_elsewhere) = (TaskStateMachine::restored(task.clone()), !task.status.state.is_terminal());
+        let RestoredTask { task, injected, position, .. } = restored;
+        let machine = TaskStateMachine::restored(task.clone());
         let state = SharedTaskState::new(machine, Ticket::NONE);
         let mut shared_task = SharedTask::of(&task, journal, state);
         if let Some(shared_task) = Arc::get_mut(&mut shared_task) {
-            shared_task.is_elsewhere = is_elsewhere;
+            shared_task.elsewhere = Some(position).filter(|_| !task.status.state.is_terminal());
         }
         shared_task.injections.restore(&injected);
         shared_task
@@ -107,15 +108,15 @@ impl SharedTask {
     /// # Errors
     /// Another process runs it.
     pub(super) fn is_here(&self) -> Result<(), Refusal> {
-        match self.is_elsewhere {
-            true => Err(Refusal::Host(HostError::Store(StoreError::Elsewhere(self.id.clone())))),
-            false => Ok(()),
+        match self.elsewhere {
+            Some(_) => Err(Refusal::Host(HostError::Store(StoreError::Elsewhere(self.id.clone())))),
+            None => Ok(()),
         }
     }
 
-    /// Returns whether another process runs the task.
-    pub(super) fn is_elsewhere(&self) -> bool {
-        self.is_elsewhere
+    /// Returns the place up to which the task was read, if another process runs it.
+    pub(super) fn elsewhere(&self) -> Option<&TaskPosition> {
+        self.elsewhere.as_ref()
     }
 
     fn of(task: &Task, journal: Arc<dyn TaskJournal>, state: SharedTaskState) -> Arc<SharedTask> {
@@ -123,7 +124,7 @@ impl SharedTask {
             id: task.id.clone(),
             context_id: task.context_id.clone(),
             first: task.history.first().cloned(),
-            is_elsewhere: false,
+            elsewhere: None,
             feed: Feed::default(),
             injections: Arc::default(),
             journal,
@@ -160,7 +161,7 @@ impl SharedTask {
 
     /// Subscribes to the task; the task as it is now comes first.
     pub(super) fn follow(&self) -> Subscription {
-        let is_over = |state: TaskState| self.is_elsewhere || state.is_terminal();
+        let is_over = |state: TaskState| self.elsewhere.is_some() || state.is_terminal();
         self.follow_in(&mut self.lock(), is_over)
     }
 
@@ -237,6 +238,10 @@ impl SharedTask {
     }
 
     async fn look<T>(&self, mut found: impl FnMut(&mut SharedTaskState) -> Option<T>) -> T {
+        // Most callers need not wait, and a notification has a lock of its own.
+        if let Some(found) = found(&mut self.lock()) {
+            return found;
+        }
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);

@@ -1,4 +1,5 @@
 use super::*;
+use futures_util::FutureExt as _;
 
 /// Returns all records of a task, for cutting after each of them.
 fn history() -> Vec<Arc<Record>> {
@@ -191,4 +192,25 @@ fn a_process_that_ends_in_good_order_leaves_its_tasks_to_the_next_where_they_may
         assert_eq!((state("done"), state("failed")), (TaskState::Completed, TaskState::Failed));
         assert_eq!(state(TASK), if resumable { TaskState::Submitted } else { TaskState::Canceled });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_by_another_process_or_its_end_is_a_signal() {
+    let folder = TaskFolder::new();
+    let mut first = TaskWorker::new(folder.store());
+    let mut task = first.begin(TASK, "c", TaskOrigin::default());
+    let second = folder.store();
+    let changed = || second.changed(TASK, &second.load(TASK).unwrap().unwrap().position);
+    let mut waits = changed();
+    for _ in 0..100 {
+        assert!((&mut waits).now_or_never().is_none());
+        tokio::task::yield_now().await;
+    }
+    first.status(&mut task, TaskState::Working, None, Data::Nil);
+    waits.await.unwrap();
+    let waits = changed();
+    first.artifact(&task, "made", vec![Part::text("x")], false, true);
+    drop(first);
+    waits.await.unwrap();
+    assert_eq!(second.load_or_end(TASK).unwrap().unwrap().task.status.state, TaskState::Failed);
 }
