@@ -158,8 +158,8 @@ impl TaskJournal for TaskStore {
     }
 
     fn changed(&self, task_id: &str, since: &TaskPosition) -> Waiting<Result<(), StoreError>> {
-        let topic = Some(Topic::Task.as_str().into());
-        let query = Query { topic, after: since.cursor, ..Query::subject(&*record::run_of(task_id)) };
+        let topics = vec![Topic::Task.as_str().into()];
+        let query = Query { topics, after: since.cursor, ..Query::subject(&*record::run_of(task_id)) };
         let mut tail = Log::tail(self.0.store.log(), query);
         let (store, process) = (self.clone(), since.process.clone());
         Box::pin(async move {
