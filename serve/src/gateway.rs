@@ -1,4 +1,4 @@
-//! What every adapter shares: what a client wants is an action in the log, and what it sees is the log, read forward.
+//! The parts that all adapters share: what a client wants is an action in the log, and what it sees is the log, read forward.
 //!
 //! ```text
 //! adapter ── Action ──▶ Gateway ── scope, ledger ──▶ the host's sessions

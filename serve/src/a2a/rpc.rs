@@ -19,7 +19,7 @@ mod version;
 
 pub(crate) use answer::refused;
 pub(crate) use call::{CallResult, StreamContext, no_extended_card, no_push};
-pub(super) use call::{Caller, call};
+pub(super) use call::{RequestSender, call};
 pub(crate) use envelope::{BadRequest, RpcRequest, read};
 pub(crate) use frame_cache::FrameCache;
 pub(crate) use method::A2aMethod;

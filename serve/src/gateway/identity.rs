@@ -21,7 +21,7 @@ pub struct Caller {
     pub role: PeerRole,
     /// The account whose sessions it can reach.
     pub account: Arc<str>,
-    /// What it may do.
+    /// The scopes of the caller.
     pub scopes: ChannelScopes,
     /// The end of its validity, in milliseconds since 1970-01-01 UTC.
     pub expires_at_ms: u64,
@@ -35,7 +35,7 @@ impl Caller {
     }
 }
 
-/// What an adapter knows of its callers.
+/// An adapter's knowledge of its callers.
 pub(crate) trait Callers: Send + Sync {
     /// Returns the connected callers with a scope that reach a session, ordered by id.
     fn present_with(&self, scope: ChannelScope, session_id: &str) -> Vec<Arc<str>>;

@@ -13,7 +13,7 @@ use crate::a2a::card::AgentCard;
 use crate::a2a::error::RpcError;
 use crate::a2a::extension::RequestedExtension;
 use crate::a2a::rpc::{
-    BadRequest, CallResult, Caller, FrameCache, RpcRequest, StreamContext, TaskEventStream, call, refused,
+    BadRequest, CallResult, FrameCache, RequestSender, RpcRequest, StreamContext, TaskEventStream, call, refused,
 };
 use crate::a2a::tasks::TaskManager;
 use crate::a2a::{CardUrl, extension};
@@ -68,7 +68,7 @@ impl A2aService {
         let asked = RequestedExtension::of(&head.headers);
         let reply = match request {
             Ok(request) => {
-                let caller = Caller { said, asked };
+                let caller = RequestSender { said, asked };
                 call(manager, &self.streams, request, caller).await
             }
             Err(bad) => CallResult::Text(refused(&bad.id, &bad.fault, version)),

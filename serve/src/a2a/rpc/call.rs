@@ -23,7 +23,7 @@ use crate::count_limit::{CountLimit, CountPermit};
 
 /// The sender of a request, as its headers describe it.
 #[derive(Debug, Clone)]
-pub(in crate::a2a) struct Caller {
+pub(in crate::a2a) struct RequestSender {
     /// The version that it names.
     pub(in crate::a2a) said: RequestedVersion,
     /// The parts of the reminder extension that it requests.
@@ -56,7 +56,7 @@ pub(in crate::a2a) async fn call(
     manager: &TaskManager,
     streams: &StreamContext,
     request: RpcRequest,
-    caller: Caller,
+    caller: RequestSender,
 ) -> CallResult {
     let RpcRequest { id, method, params } = request;
     let params = params.unwrap_or(Data::Nil);
@@ -94,7 +94,7 @@ struct MethodCall<'a> {
 }
 
 impl MethodCall<'_> {
-    async fn meet(&mut self, name: &str, params: &Data, caller: &Caller) -> Result<CallResult, RpcError> {
+    async fn meet(&mut self, name: &str, params: &Data, caller: &RequestSender) -> Result<CallResult, RpcError> {
         let said = caller.said.known()?;
         let method = A2aMethod::of(name)?;
         self.version = said.unwrap_or(Version::V0_3);
@@ -148,13 +148,13 @@ impl MethodCall<'_> {
 
     /// Returns the sender of a message. A client with reminder events identifies them by their task, and one that names
     /// a task expects it, so they get no message in its place.
-    fn asker(&self, request: &SendMessage, caller: &Caller) -> TaskCaller {
+    fn asker(&self, request: &SendMessage, caller: &RequestSender) -> TaskCaller {
         let waits = !request.configuration.return_immediately && !self.is_notification;
         let takes_message = waits && !caller.asked.is_any() && request.message.task_id.is_none();
         TaskCaller { version: self.version, takes_message, names_tasks: self.is_legacy }
     }
 
-    async fn send(&self, params: &Data, caller: &Caller) -> Result<CallResult, RpcError> {
+    async fn send(&self, params: &Data, caller: &RequestSender) -> Result<CallResult, RpcError> {
         let version = self.version;
         let request = self.sent(params)?;
         let wanted = request.configuration.clone();
@@ -172,7 +172,7 @@ impl MethodCall<'_> {
         })
     }
 
-    async fn stream(&self, params: &Data, caller: &Caller) -> Result<CallResult, RpcError> {
+    async fn stream(&self, params: &Data, caller: &RequestSender) -> Result<CallResult, RpcError> {
         let request = self.sent(params)?;
         let history = request.configuration.history_length;
         let permit = self.permit()?;
@@ -187,7 +187,7 @@ impl MethodCall<'_> {
         Ok(self.frames(source, caller, history, permit))
     }
 
-    async fn subscribe(&self, params: &Data, caller: &Caller) -> Result<CallResult, RpcError> {
+    async fn subscribe(&self, params: &Data, caller: &RequestSender) -> Result<CallResult, RpcError> {
         let asked = self.version.read_get(params)?;
         let state = self.manager.task(&asked.id).await?.status.state;
         if state.is_terminal() {
@@ -206,7 +206,13 @@ impl MethodCall<'_> {
         permits.take().ok_or(Refusal::TooManyStreams(permits.most()))
     }
 
-    fn frames(&self, source: StreamSource, caller: &Caller, history: Option<u32>, permit: CountPermit) -> CallResult {
+    fn frames(
+        &self,
+        source: StreamSource,
+        caller: &RequestSender,
+        history: Option<u32>,
+        permit: CountPermit,
+    ) -> CallResult {
         let written = self.streams.written.clone();
         // The draft sends its notifications on the streams of `tasks/sendSubscribe`; before it, they had the nested form.
         let notifies = caller.asked.wants_notifications() || self.is_legacy && caller.asked.is_any();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::a2a::extension::RequestedExtension;
-use crate::a2a::rpc::{CallResult, Caller, FrameCache, RequestedVersion, StreamContext, call, read};
+use crate::a2a::rpc::{CallResult, FrameCache, RequestSender, RequestedVersion, StreamContext, call, read};
 use crate::a2a::testing::GateFolder;
 use crate::count_limit::CountLimit;
 use crate::host::testing::block_on_runtime;
@@ -53,7 +53,7 @@ impl RefusingServer {
     async fn call(&self, version: &str, method: &str, params: Value) -> Value {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let request = read(body.as_bytes()).unwrap_or_else(|bad| panic!("{bad:?}"));
-        let caller = Caller { said: RequestedVersion::of(Some(version)), asked: RequestedExtension::default() };
+        let caller = RequestSender { said: RequestedVersion::of(Some(version)), asked: RequestedExtension::default() };
         match call(&self.manager, &self.streams, request, caller).await {
             CallResult::Text(text) => serde_json::from_str(&text).unwrap(),
             CallResult::Event(event) => serde_json::from_str(event.trim().strip_prefix("data: ").unwrap()).unwrap(),
