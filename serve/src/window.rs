@@ -39,7 +39,7 @@ pub(crate) struct WindowReader {
     caught_up: u64,
 }
 
-/// What comes next for a reader.
+/// The next thing that a reader gets.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum WindowNext<T> {
     /// The result of reading an entry.
